@@ -73,7 +73,7 @@ export function ConversationPane({ id, conversation, user, root_id, message_id }
       {conversation === undefined ? (
         <div class="scroll" />
       ) : conversation.layout === 'topics' ? (
-        <Topics conversation={conversation} user={user} root_id={root_id} />
+        <Topics conversation={conversation} user={user} root_id={root_id} message_id={message_id} />
       ) : (
         <ConversationStream conversation={conversation} user={user} message_id={message_id} />
       )}

@@ -112,6 +112,10 @@ export const texts = {
       strike: 'Strikethrough',
     },
   },
+  topics: {
+    as_stream: 'Show as a stream',
+    keep_topics: 'Keep topics',
+  },
   // The screens of the administration.
   administration: {
     title: 'Administration',

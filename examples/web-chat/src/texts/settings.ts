@@ -19,3 +19,6 @@ export const administrationTexts = computed(() => texts.value.administration)
 
 /** Those of the page of the API. */
 export const docsTexts = computed(() => texts.value.docs)
+
+/** Those of topics. */
+export const topicsTexts = computed(() => texts.value.topics)

@@ -8,6 +8,7 @@ import { plainOf } from '../markdown/plain.ts'
 import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useRoving } from '../parts/roving.ts'
 import { UnreadBadge } from '../parts/unread-badge.tsx'
 import { useVisible } from '../parts/visible.ts'
 import { texts } from '../texts/texts.ts'
@@ -30,6 +31,7 @@ export function ThreadList({ conversation_id, selected }: ThreadListProps) {
     threads: threads.slice(0, MAX_KEPT),
   }))
   const end = useRef<HTMLLIElement>(null)
+  const roving = useRoving(all.length)
   useVisible(end, () => void threads.loadMore(), has_more)
   const { empty, empty_text } = texts.value.threads
   if (status === 'failed') return <ErrorNote error={error} />
@@ -43,7 +45,7 @@ export function ThreadList({ conversation_id, selected }: ThreadListProps) {
       </div>
     )
   return (
-    <ul class="thread-list scroll">
+    <ul class="thread-list scroll" {...roving.list}>
       {pending.map((post) => (
         <li key={post.key} class="thread-card pending">
           <p class="excerpt" dir="auto">
@@ -52,12 +54,13 @@ export function ThreadList({ conversation_id, selected }: ThreadListProps) {
           <PendingNote post={post} />
         </li>
       ))}
-      {all.map((thread) => (
+      {all.map((thread, index) => (
         <ThreadCard
           key={thread.root_id}
           thread={thread}
           conversation_id={conversation_id}
           isSelected={thread.root_id === selected}
+          tabIndex={roving.tabIndexOf(index)}
         />
       ))}
       {has_more && (
@@ -73,40 +76,45 @@ function ThreadCard({
   thread,
   conversation_id,
   isSelected,
+  tabIndex,
 }: {
   thread: ThreadSummary
   conversation_id: string
   isSelected: boolean
+  tabIndex: number
 }) {
   const { people } = useApp()
-  const { root_id, root_author, root_excerpt, root_file_count, message_count, last_activity_at, unread = 0 } = thread
+  const { root_id, root_author, root_excerpt, root_file_count, title, last_replier_ids } = thread
+  const { message_count, last_activity_at, unread = 0 } = thread
   const name = root_author === undefined ? texts.value.assistant : people.nameOf(root_author)
   return (
-    <li>
+    <li data-message-id={root_id}>
       <a
         class="thread-card"
         href={hrefOf({ name: 'thread', conversation_id, root_id })}
+        tabIndex={tabIndex}
         aria-current={isSelected ? 'true' : undefined}
         data-unread={unread > 0}
       >
         {root_author === undefined ? <AssistantAvatar /> : <Avatar id={root_author} name={name} />}
-        <span class="name" dir="auto">
-          {name}
-        </span>
-        <time datetime={last_activity_at}>{shortTime(last_activity_at)}</time>
         <span class="excerpt" dir="auto">
-          {plainOf(root_excerpt) || texts.value.messages.deleted}
+          {title || plainOf(root_excerpt).split('\n', 1)[0] || texts.value.messages.deleted}
         </span>
+        {unread > 0 && <UnreadBadge count={unread} />}
         <span class="count">
-          {texts.value.threads.messages(message_count)}
+          <bdi>{name}</bdi>
+          {last_replier_ids.map((id) => (
+            <Avatar key={id} id={id} name={people.nameOf(id)} />
+          ))}
+          {message_count > 1 && <span>{texts.value.stream.replies(message_count - 1)}</span>}
           {root_file_count !== undefined && (
             <span class="has-files">
               <Icon name="clip" />
               {texts.value.files.count(root_file_count)}
             </span>
           )}
+          <time datetime={last_activity_at}>{shortTime(last_activity_at)}</time>
         </span>
-        {unread > 0 && <UnreadBadge count={unread} />}
       </a>
     </li>
   )

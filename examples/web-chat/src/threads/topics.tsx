@@ -1,9 +1,14 @@
 import type { Attachment, User } from 'chat-server/client'
+import { useEffect } from 'preact/hooks'
+import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { goTo } from '../app/route.ts'
 import { Composer } from '../compose/composer.tsx'
 import { titleOf } from '../conversations/title.ts'
 import { mayWrite, type OpenConversation } from '../conversations/use-conversation.ts'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { showToast } from '../parts/toast.tsx'
+import { topicsTexts } from '../texts/settings.ts'
 import { texts } from '../texts/texts.ts'
 import { ThreadList } from './list.tsx'
 import { TypingLine } from './typing-line.tsx'
@@ -13,12 +18,14 @@ interface TopicsProps {
   user: User
   /** The thread that is open beside it. */
   root_id: string | undefined
+  /** The message of the address. */
+  message_id: string | undefined
 }
 
-/** The threads of a conversation, latest activity first, and a composer that begins one. */
-export function Topics({ conversation, user, root_id }: TopicsProps) {
-  const { store, presence } = useApp()
-  const { id } = conversation
+/** A composer that begins a thread, and the threads of a conversation, latest activity first. */
+export function Topics({ conversation, user, root_id, message_id }: TopicsProps) {
+  const { client, store, presence } = useApp()
+  const { id, role, layout_unset } = conversation
   const { composer, stream } = texts.value
 
   async function begin(content: string, role: 'user' | 'assistant', attachments: Attachment[]): Promise<void> {
@@ -27,11 +34,20 @@ export function Topics({ conversation, user, root_id }: TopicsProps) {
     if (posted && role === 'assistant') goTo({ name: 'thread', conversation_id: id, root_id: posted.root_id })
   }
 
+  // A message is shown in its thread.
+  useEffect(() => {
+    if (message_id === undefined) return
+    client.messages.get(message_id).then(
+      (message) =>
+        goTo({ name: 'thread', conversation_id: id, root_id: message.root_id, message_id }, { replace: true }),
+      () => showToast(texts.value.threads.missing, { isError: true }),
+    )
+  }, [message_id])
+
   return (
     <>
-      <ThreadList conversation_id={id} selected={root_id} />
-      <footer>
-        <TypingLine conversation_id={id} />
+      <div class="topics-box">
+        {layout_unset && (role === 'owner' || role === 'admin') && <LayoutOffer id={id} />}
         {mayWrite(conversation, user) ? (
           <Composer
             user_id={user.id}
@@ -47,7 +63,30 @@ export function Topics({ conversation, user, root_id }: TopicsProps) {
         ) : (
           <p class="quiet">{composer.viewer}</p>
         )}
-      </footer>
+        <TypingLine conversation_id={id} />
+      </div>
+      <ThreadList conversation_id={id} selected={root_id} />
     </>
+  )
+}
+
+/** For a conversation of before, whose layout nobody has chosen: either choice ends the offer, for all. */
+function LayoutOffer({ id }: { id: string }) {
+  const { client } = useApp()
+  const { as_stream, keep_topics } = topicsTexts.value
+  const { run, isRunning, error } = useAction((layout: 'stream' | 'topics') =>
+    client.conversations.rename(id, { layout }),
+  )
+  return (
+    <div class="layout-offer">
+      <button type="button" class="link" disabled={isRunning} onClick={() => void run('stream')}>
+        {as_stream}
+      </button>
+      {' · '}
+      <button type="button" class="link" disabled={isRunning} onClick={() => void run('topics')}>
+        {keep_topics}
+      </button>
+      <ErrorNote error={error} />
+    </div>
   )
 }

@@ -334,7 +334,7 @@ export const texts: Texts = {
   },
   threads: {
     empty: 'Noch nichts hier',
-    empty_text: 'Schreibe unten die erste Nachricht. Jede Nachricht hier beginnt ein Thema.',
+    empty_text: 'Schreibe oben die erste Nachricht. Jede Nachricht hier beginnt ein Thema.',
     messages: (count) => (count === 1 ? '1 Nachricht' : `${count} Nachrichten`),
     thread: 'Thema',
     missing: 'Die Nachricht zu diesem Link ist nicht mehr da.',
@@ -557,6 +557,10 @@ export const texts: Texts = {
       code: 'Code',
       strike: 'Durchgestrichen',
     },
+  },
+  topics: {
+    as_stream: 'Als Chat anzeigen',
+    keep_topics: 'Themen behalten',
   },
   // Die Ansichten der Verwaltung.
   administration: {

@@ -228,7 +228,7 @@ export const texts = {
   },
   threads: {
     empty: 'Nothing here yet',
-    empty_text: 'Write the first message below. Every message here begins a thread.',
+    empty_text: 'Write the first message above. Every message here begins a thread.',
     messages: (count: number) => (count === 1 ? '1 message' : `${count} messages`),
     thread: 'Thread',
     missing: 'The message of this link is no longer here.',

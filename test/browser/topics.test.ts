@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { sql } from '../../lib/storage/sql.ts'
+import { hasBrowser } from '../support/browser.ts'
+import { innerState } from '../support/service.ts'
+import { lookInModes } from './looks.ts'
+import { openStage } from './people.ts'
+import { openTalk } from './talk.ts'
+
+const CARD = '.thread-card'
+const TIMEOUT = { timeout: 30_000 }
+
+/** A conversation of before layouts, with three threads; Ada owns it. */
+async function openTopics() {
+  const stage = await openStage({})
+  const talk = await openTalk(stage.url)
+  const { ada, grace, conversation_id } = talk
+  const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'Does it run?\n\nI have not seen it.' })
+  const { message } = await ada.messages.reply(root_id, { content: 'It runs' })
+  await grace.messages.postRoot(conversation_id, { content: 'A **plan** for the wheels', title: 'Wheels' })
+  await grace.messages.postRoot(conversation_id, { content: 'Anything else?' })
+  await innerState(stage.chat).db.write((tx) =>
+    tx.run(sql`UPDATE conversations SET layout = NULL WHERE id = ${conversation_id}`),
+  )
+  const { page } = await stage.visit(stage.url)
+  await talk.signIn(page, 'ada')
+  return { ...stage, ...talk, page, root_id, reply_id: message.id }
+}
+
+describe.skipIf(!hasBrowser)('topics in the web chat', () => {
+  it('show a card for each thread below the box, and open by one Tab and arrows', async () => {
+    const { page, url, conversation_id, root_id, problems } = await openTopics()
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.waitForSelector(`${CARD}:has-text("Wheels")`)
+    const excerpt = page.locator(`[data-message-id="${root_id}"] .excerpt`)
+    expect(await excerpt.allTextContents()).toEqual(['Does it run?'])
+    await page.waitForSelector(`[data-message-id="${root_id}"] .count:has-text("1 reply")`)
+    const isAbove = `document.querySelector('.topics-box textarea').getBoundingClientRect().bottom <
+      document.querySelector('.thread-list').getBoundingClientRect().top`
+    expect(await page.evaluate(isAbove)).toBe(true)
+    expect(await page.locator(`${CARD}[tabindex="0"]`).allTextContents()).toHaveLength(1)
+    await lookInModes(page, 'topics')
+    await page.press(`${CARD}[tabindex="0"]`, 'End')
+    await page.press(`${CARD}[tabindex="0"]`, 'Enter')
+    await page.waitForSelector('.thread .message:has-text("It runs")')
+    expect(problems).toEqual([])
+  }, 90_000)
+
+  it('open the thread of the message of an address', async () => {
+    const { page, url, conversation_id, root_id, reply_id, problems } = await openTopics()
+    await page.goto(`${url}/#/c/${conversation_id}/m/${reply_id}`)
+    await page.waitForSelector(`.thread [data-message-id="${reply_id}"][data-target=true]`)
+    expect(page.url()).toContain(`/t/${root_id}/m/${reply_id}`)
+    await page.goto(`${url}/#/c/${conversation_id}/m/${root_id}`)
+    await page.waitForSelector(`.thread [data-message-id="${root_id}"][data-target=true]`)
+    expect(problems).toEqual([])
+  }, 90_000)
+
+  it.each([
+    ['Show as a stream', 'stream', '.stream'],
+    ['Keep topics', 'topics', CARD],
+  ])(
+    'are offered as a stream where no layout was chosen, until an owner chooses: %s',
+    async (choice, layout, sign) => {
+      const { page, url, ada, grace, conversation_id, visit, signIn, problems } = await openTopics()
+      const { page: graces } = await visit(url)
+      await signIn(graces, 'grace')
+      await graces.goto(`${url}/#/c/${conversation_id}`)
+      await graces.waitForSelector(CARD)
+      expect(await graces.locator('.layout-offer').allTextContents()).toEqual([])
+
+      await page.goto(`${url}/#/c/${conversation_id}`)
+      await page.waitForSelector('.layout-offer')
+      await page.click(`.layout-offer button:text-is("${choice}")`)
+      await page.waitForSelector('.layout-offer', { state: 'detached' })
+      await page.waitForSelector(sign)
+      await graces.waitForSelector(sign)
+      const read = async () => {
+        const { layout: now, layout_unset } = await ada.conversations.get(conversation_id)
+        return { now, layout_unset }
+      }
+      await expect.poll(read, TIMEOUT).toEqual({ now: layout, layout_unset: undefined })
+      expect((await grace.conversations.get(conversation_id)).layout).toBe(layout)
+      expect(problems).toEqual([])
+    },
+    90_000,
+  )
+})
