@@ -24,6 +24,9 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
   messages: {
     role: { values: ['user', 'assistant', 'system'] },
     status: { values: ['streaming', 'complete', 'cancelled', 'failed', 'interrupted'] },
+    failure: {
+      values: ['timeout', 'provider_error', 'connection_lost', 'invalid_answer', 'empty_answer', 'answer_too_long'],
+    },
   },
   attachments: {
     sniffed: { values: FILE_TYPES },

@@ -61,6 +61,7 @@ export const FROZEN = {
     '0059-threads-with-news': 'TH5aSAuS_1rDjGLXN8SOkMa4mFDtz20-3aeQXBDqF48',
     '0060-followers-of-threads': 'Y2U5lMuJrv-9FBRYJbDQ0BeiPMgOLAYzZaTFL-nrqxE',
     '0063-favourites': '1HcftbcP9olV_7klt_YOSQXlytqP_BNboqEupgQ7Hgc',
+    '0064-variants': 'R6l4BFnKL3JwrEJoCsNlhpCWi9rfK9bMi7pzuDIp1Wo',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -123,5 +124,6 @@ export const FROZEN = {
     '0059-threads-with-news': 'TH5aSAuS_1rDjGLXN8SOkMa4mFDtz20-3aeQXBDqF48',
     '0060-followers-of-threads': 'Y2U5lMuJrv-9FBRYJbDQ0BeiPMgOLAYzZaTFL-nrqxE',
     '0063-favourites': '1HcftbcP9olV_7klt_YOSQXlytqP_BNboqEupgQ7Hgc',
+    '0064-variants': '7Mg0T2y5AV00lr8JVRe7_3Qz3xjUugPZfzutlMBzf_A',
   },
 }

@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { EmailRequestRow } from '../../lib/accounts/mails/store.ts'
 import { Role } from '../../lib/accounts/users/schema.ts'
 import { MessageStatus } from '../../lib/chat/answers/schema.ts'
+import { FAILURES } from '../../lib/chat/answers/schema-failures.ts'
 import { Attachment } from '../../lib/chat/attachments/schema.ts'
 import { ParticipantRole } from '../../lib/chat/conversations/schema.ts'
 import { Layout } from '../../lib/chat/conversations/schema-look.ts'
@@ -37,6 +38,7 @@ const SETS: Record<string, readonly string[]> = {
   'messages.status': MessageStatus.options,
   'attachments.sniffed': FILE_TYPES,
   'attachments.thumbnail_type': THUMBNAIL_TYPES,
+  'messages.failure': Object.keys(FAILURES),
   'attachments.lost_status': ['ready', 'scanning'],
   'attachments.status': Attachment.entries.status.pipe[0].options,
   'notifications.kind': NotificationKind.options,
@@ -47,7 +49,7 @@ const SETS: Record<string, readonly string[]> = {
 
 /** Texts that may be anything: of people, of other services, or our own names. */
 const FREE =
-  'users.email users.username users.display_name users.avatar_url users.system_name users.words_of sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject api_keys.name email_requests.email conversations.salt conversations.title conversations.topic conversations.icon conversations.ref threads.title threads.last_repliers invites.email thread_members.marked_in thread_members.reopened_in thread_members.listed_in messages.content messages.path messages.prompt messages.finish_reason messages.delete_reason messages.mentioned attachments.reason message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip'
+  'users.email users.username users.display_name users.avatar_url users.system_name users.words_of sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject api_keys.name email_requests.email conversations.salt conversations.title conversations.topic conversations.icon conversations.ref threads.title threads.last_repliers invites.email thread_members.marked_in thread_members.reopened_in thread_members.listed_in messages.content messages.path messages.prompt messages.finish_reason messages.delete_reason messages.mentioned messages.variant_of attachments.reason message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip'
 
 it('the closed columns have the values of the API', () => {
   const stored = Object.entries(CLOSED_COLUMNS).flatMap(([table, columns]) =>

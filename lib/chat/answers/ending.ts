@@ -1,5 +1,4 @@
 import type { Tx } from '../../live/transaction/transaction.ts'
-import type { FailureCode } from './schema-failures.ts'
 import { type AnswerEnd, deleteUnderWay, finishAnswer } from './store.ts'
 
 /** Cancelled by a user with the right to do so. */
@@ -12,21 +11,19 @@ export const INTERRUPTED: AnswerEnd = { status: 'interrupted', finish_reason: 'i
  * Ends an answer in progress and publishes that to the conversation, which the transaction has locked; the text so far
  * is kept.
  *
- * @param options.failure the reason of an end as `failed`
- * @param options.only ends it only if this writer holds it, or if its lease has expired
+ * @param only ends it only if this writer holds it, or if its lease has expired
  * @returns whether it was in progress
  */
 export async function endAnswer(
   tx: Tx,
   answer: { message_id: string; conversation_id: string },
   end: AnswerEnd,
-  options: { failure?: FailureCode | undefined; only?: { writer?: string; lapsed?: true } } = {},
+  { only }: { only?: { writer?: string; lapsed?: true } } = {},
 ): Promise<boolean> {
   const { message_id, conversation_id } = answer
-  if (!(await deleteUnderWay(tx, message_id, options.only))) return false
+  if (!(await deleteUnderWay(tx, message_id, only))) return false
   await finishAnswer(tx, message_id, end)
-  if (options.failure)
-    tx.emit(conversation_id, { type: 'message.failed', message_id, detail: { code: options.failure } })
+  if (end.failure) tx.emit(conversation_id, { type: 'message.failed', message_id, detail: { code: end.failure } })
   tx.emit(conversation_id, { type: 'message.done', message_id })
   return true
 }

@@ -3,6 +3,7 @@ import type { Queries } from '../../storage/database.ts'
 import { among, databaseNow, isErasedAuthor, join, type Micros, sql } from '../../storage/sql.ts'
 import { type ChunkPlace, toDelta } from './rules.ts'
 import type { Chunk, MessageDelta, MessageStatus, Usage } from './schema.ts'
+import type { FailureCode } from './schema-failures.ts'
 
 /** An answer in progress and its writer. */
 export interface UnderWay {
@@ -195,6 +196,7 @@ export async function listDeltas(db: Queries, ranges: ChunkRange[]): Promise<Mes
 export interface AnswerEnd {
   status: Exclude<MessageStatus, 'streaming'>
   finish_reason: string
+  failure?: FailureCode | undefined
   usage?: Usage | undefined
 }
 
@@ -202,7 +204,7 @@ export interface AnswerEnd {
 export async function finishAnswer(tx: Queries, messageId: string, end: AnswerEnd): Promise<void> {
   await tx.run(
     sql`UPDATE messages SET status = ${end.status}, finish_reason = ${end.finish_reason},
-          usage = ${end.usage ? JSON.stringify(end.usage) : null},
+          failure = ${end.failure ?? null}, usage = ${end.usage ? JSON.stringify(end.usage) : null},
             content = (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c
             WHERE c.message_id = messages.id)
       WHERE id = ${messageId}`,

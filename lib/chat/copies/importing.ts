@@ -28,6 +28,7 @@ import {
   recountThreads,
   removeErasedTitles,
   removeForeignQuotes,
+  removeForeignVariants,
   show,
 } from './store.ts'
 
@@ -190,6 +191,7 @@ async function recount(ctx: Context, id: string): Promise<void> {
         async (tx) => {
           await recountThreads(tx, roots)
           await removeForeignQuotes(tx, roots)
+          await removeForeignVariants(tx, roots)
           await removeErasedTitles(tx, roots)
           await listAnew(tx, roots)
         },

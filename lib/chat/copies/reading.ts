@@ -46,6 +46,7 @@ const IDS = [
   'message_id',
   'parent_id',
   'quote_id',
+  'variant_of',
   'user_id',
   'blob_id',
   'thumbnail_blob_id',

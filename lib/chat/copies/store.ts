@@ -15,6 +15,7 @@ import {
   sql,
 } from '../../storage/sql.ts'
 import { FOLLOWED_THREADS, FOLLOWED_UNREAD, ROOT_COUNT, SEEN_COUNT, SEEN_ROOTS } from '../../storage/unread-set.ts'
+import { FOREIGN_VARIANT } from '../../storage/variants.ts'
 
 /** A conversation as an import finds it. By primary key. */
 export function findPlace(db: Queries, id: string): Promise<{ deleted_at: Micros | null } | undefined> {
@@ -134,6 +135,13 @@ export async function removeForeignQuotes(tx: Queries, rootIds: string[]): Promi
     sql`UPDATE messages SET quote_id = NULL
       WHERE root_id ${among(tx, rootIds)} AND quote_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM messages q
         WHERE q.id = messages.quote_id AND q.conversation_id = messages.conversation_id)`,
+  )
+}
+
+/** Makes answers in threads, and roots, no variants of what is not the first answer in their place. */
+export async function removeForeignVariants(tx: Queries, rootIds: string[]): Promise<void> {
+  await tx.run(
+    sql`UPDATE messages AS m SET variant_of = NULL WHERE m.root_id ${among(tx, rootIds)} AND ${FOREIGN_VARIANT}`,
   )
 }
 

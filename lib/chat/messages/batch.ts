@@ -31,7 +31,10 @@ import { listReplyStates } from './store-replies.ts'
 /** A post to be stored: in a conversation as a new thread, or below a message. */
 export interface NewPost {
   actor: Actor
-  input: Pick<PostRootInput, 'role' | 'content' | 'metadata' | 'mentions' | 'attachment_ids' | 'quote_id' | 'title'>
+  input: Pick<
+    PostRootInput,
+    'role' | 'content' | 'metadata' | 'mentions' | 'attachment_ids' | 'quote_id' | 'variant_of' | 'title'
+  >
   where: { conversation_id: string } | { parent_id: string }
 }
 
@@ -255,6 +258,8 @@ function newMessage({ actor, role, input }: DecidedPost, created_at: Micros, pos
     mention_all: null,
     mentioned: null,
     quote_id: null,
+    variant_of: null,
+    failure: null,
     mention_origins: null,
   }
 }

@@ -6,6 +6,7 @@ import { createMentioning } from './mentioning.ts'
 import { createQuoting } from './quoting.ts'
 import type { MessageRow } from './store.ts'
 import type { NewMessage, Target } from './store-posts.ts'
+import { createVariants } from './variants.ts'
 
 /** What a feature adds to the posts of a transaction. Its functions are called in this order, once or for each post. */
 export interface PostPart {
@@ -23,7 +24,13 @@ export interface PostPart {
 type CreatePostPart = (ctx: PostContext, posts: readonly NewPost[]) => PostPart | undefined
 
 /** The parts of posts beside their texts, in the order in which they decide and store: who follows a thread is notified. */
-const PARTS: readonly CreatePostPart[] = [createQuoting, createFollowing, createMentioning, createAttaching]
+const PARTS: readonly CreatePostPart[] = [
+  createQuoting,
+  createVariants,
+  createFollowing,
+  createMentioning,
+  createAttaching,
+]
 
 /** The parts that these posts have. */
 export function createPostParts(ctx: PostContext, posts: readonly NewPost[]): PostPart[] {

@@ -11,6 +11,7 @@ export function isPlainRoot({ where, actor, input }: NewPost): boolean {
     'conversation_id' in where &&
     input.role !== 'assistant' &&
     input.quote_id === undefined &&
+    input.variant_of === undefined &&
     input.mentions === undefined &&
     !input.attachment_ids?.length &&
     mayWrite(actor.roles) &&

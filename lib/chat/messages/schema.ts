@@ -4,6 +4,7 @@ import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { AnyInstant, Id, Instant, Limit, label, text } from '../../core/schema.ts'
 import { MessageStatus, Usage } from '../answers/schema.ts'
+import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
 import { Attachment, AttachmentIds } from '../attachments/schema.ts'
 import { Metadata } from '../conversations/schema.ts'
 import { Mentions, MentionsInput } from '../mentions/schema.ts'
@@ -86,7 +87,14 @@ export const Message = v.object({
   prompt: v.optional(v.pipe(v.string(), v.description('The question to the assistant'))),
   requested_by: v.optional(v.pipe(Id, v.description('The user who asked the assistant; counts as its author'))),
   finish_reason: v.optional(v.pipe(v.string(), v.description('Why an answer ended: `stop`, `length`, …'))),
+  failure: v.optional(
+    v.pipe(
+      v.picklist(Object.keys(FAILURES) as FailureCode[]),
+      v.description('Why an answer with the status `failed` did'),
+    ),
+  ),
   usage: v.optional(Usage),
+  variant_of: v.optional(v.pipe(Id, v.description('The first answer of the set of which this answer is a variant'))),
   metadata: v.optional(Metadata),
   reactions: v.optional(v.pipe(v.array(Reaction), v.description('In the order of their first use'))),
   reacted: v.optional(
@@ -134,6 +142,14 @@ export const MessageInput = v.pipe(
     mentions: v.optional(MentionsInput),
     attachment_ids: v.optional(AttachmentIds),
     quote_id: v.optional(v.pipe(Id, v.description('A message of the same conversation that it quotes'))),
+    variant_of: v.optional(
+      v.pipe(
+        Id,
+        v.description(
+          'Of a question to the assistant: an answer with the same parent, or a root as this one. The new answer is a variant of it, and of its set',
+        ),
+      ),
+    ),
   }),
   // Validators follow these words, and generators of clients pass over them.
   v.metadata({

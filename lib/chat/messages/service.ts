@@ -35,13 +35,14 @@ import { findMessage, findPlaceOf, type MessageRow, toMessageFor, withQuotes } f
 import { findEarlier, lockKeysOf, type Repeatable, remember } from './store-idempotency.ts'
 import { withReacted } from './store-reactions.ts'
 import { listRevisions as findRevisions, listRevisionSizes } from './store-revisions.ts'
+import { checkVariant } from './variants.ts'
 
 /**
  * Starts a thread in a conversation and publishes an event.
  *
  * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`;
  *   `conflict` for `mentions.all` in too large a conversation; `not_found`, `attachment_not_ready`, `attachment_refused`
- *   for a file; `not_found`, `message_deleted` for the quoted message; for a question to the assistant `rate_limited` at the user's limit of answers in progress, `unavailable` at the
+ *   for a file; `not_found`, `message_deleted` for the quoted message, `message_deleted` for the answer of which it asks for a variant; for a question to the assistant `rate_limited` at the user's limit of answers in progress, `unavailable` at the
  *   service's limit and while the service stops
  */
 export const postRoot = useCase({
@@ -64,7 +65,7 @@ export const postRoot = useCase({
  * Adds a reply under a message and publishes an event.
  *
  * @throws ChatError `not_found` for a parent outside of the actor's conversations, and a quoted message outside of this one; `forbidden` for a viewer or a
- *   read-only user; `message_deleted` for a deleted parent or quoted message; `thread_too_deep`; `idempotency_mismatch`; for a
+ *   read-only user; `message_deleted` for a deleted parent or quoted message, and an answer of which it asks for a variant; `thread_too_deep`; `idempotency_mismatch`; for a
  *   question to the assistant `rate_limited`, `unavailable` as {@link postRoot}
  */
 export const reply = useCase({
@@ -152,7 +153,8 @@ async function post(ctx: Context, post: NewPost & { input: PostRootInput }): Pro
 
 /** What identifies a post with a key: its input, whatever a hook makes of that. */
 function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput }): Repeatable | undefined {
-  const { idempotency_key: key, role = 'user', content, metadata, mentions, attachment_ids, quote_id, title } = input
+  const { idempotency_key: key, role = 'user', content, metadata, mentions, attachment_ids, title } = input
+  const { quote_id, variant_of } = input
   if (key === undefined) return undefined
   const more = [
     ...(metadata ? [JSON.stringify(metadata)] : []),
@@ -160,6 +162,7 @@ function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput 
     ...(attachment_ids?.length ? [`attachments ${attachment_ids.join()}`] : []),
     ...(quote_id === undefined ? [] : [`quote ${quote_id}`]),
     ...(title ? [`title ${title}`] : []),
+    ...(variant_of === undefined ? [] : [`variant ${variant_of}`]),
   ]
   const request = [...Object.values<string>(where), role, content, ...more]
   return { user_id: actor.user_id, key, request }
@@ -183,7 +186,12 @@ async function review(
   const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
   const role = postedRole(actor, input.role, await findLayout(ctx.db, target.conversation_id))
   const chosen = { ids: input.attachment_ids ?? [], user_id: actor.user_id, conversation_id: conversation_id! }
-  const attachments = await listFiles(ctx, quote_id, chosen).catch(async (error: unknown) => {
+  const answer = {
+    role,
+    conversation_id: chosen.conversation_id,
+    parent_id: 'parent_id' in where ? where.parent_id : null,
+  }
+  const attachments = await listFiles(ctx, input, answer, chosen).catch(async (error: unknown) => {
     // An earlier call of the same post may have taken them.
     if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
     throw error
@@ -199,9 +207,15 @@ async function review(
   return { content: await reviewMessage(ctx, message), role: role === 'assistant' ? role : 'user' }
 }
 
-/** The files of a post. @throws ChatError as `listChosen`, and for a message that the post cannot quote */
-async function listFiles(ctx: Context, quoteId: string | undefined, chosen: Parameters<typeof listChosen>[1]) {
-  if (quoteId !== undefined) await checkQuote(ctx.db, quoteId, chosen.conversation_id)
+/** The files of a post. @throws ChatError as `listChosen`, and for a message that the post cannot name */
+async function listFiles(
+  ctx: Context,
+  { quote_id, variant_of }: Pick<PostInput, 'quote_id' | 'variant_of'>,
+  answer: Parameters<typeof checkVariant>[2],
+  chosen: Parameters<typeof listChosen>[1],
+) {
+  if (quote_id !== undefined) await checkQuote(ctx.db, quote_id, chosen.conversation_id)
+  if (variant_of !== undefined) await checkVariant(ctx.db, variant_of, answer)
   return listChosen(ctx, chosen)
 }
 

@@ -150,6 +150,7 @@ export const NEW_MESSAGE = {
   mention_all: 'bigint',
   mentioned: 'text',
   quote_id: 'text',
+  variant_of: 'text',
   mention_origins: 'text',
 } as const satisfies Partial<Columns<NewMessage>>
 
@@ -157,9 +158,9 @@ const INSERT_MESSAGES = onRows(
   NEW_MESSAGE,
   (given) =>
     sql`INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status,
-          created_at, prompt, metadata, mention_all, mentioned, quote_id, mention_origins)
+          created_at, prompt, metadata, mention_all, mentioned, quote_id, variant_of, mention_origins)
      SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt,
-         metadata, mention_all, mentioned, quote_id, mention_origins FROM ${given}`,
+         metadata, mention_all, mentioned, quote_id, variant_of, mention_origins FROM ${given}`,
   {
     alone: (row) =>
       sql`INSERT INTO messages (${join(Object.keys(row).map(name), ', ')}, doc)

@@ -4,6 +4,7 @@ import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, literal, type Micros, sql } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
+import type { FailureCode } from '../answers/schema-failures.ts'
 import type { Metadata } from '../conversations/schema.ts'
 import { type ActorInConversation, filesIn, mayRestore, type QuotedRow, toQuote } from './rules.ts'
 import type { Message, MessagePin } from './schema.ts'
@@ -26,9 +27,10 @@ export interface MessageRow {
   deleted_at: Micros | null
   deleted_by: string | null
   delete_reason: string | null
-  /** The question. Like the next two, only an answer has it. */
+  /** The question. Like the next three, only an answer has it. */
   prompt: string | null
   finish_reason: string | null
+  failure: FailureCode | null
   /** As JSON. */
   usage: string | null
   /** As JSON. */
@@ -45,6 +47,8 @@ export interface MessageRow {
   mentioned: string | null
   /** The message that it quotes. */
   quote_id: string | null
+  /** The first answer of the set of which it is a variant. */
+  variant_of: string | null
   quoted?: QuotedRow
   /** Set if the author is erased and the message not yet processed: 0 if its text stays, else the time of the erasure. */
   author_erased?: Micros | null
@@ -58,8 +62,8 @@ export interface LightMessageRow extends Omit<MessageRow, 'content'> {
 }
 
 const WITHOUT_TEXT = sql`id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
-  created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, usage, reaction_list, attachment_list,
-  pinned_at, pinned_by, mention_all, mentioned, quote_id,
+  created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, failure, usage, reaction_list, attachment_list,
+  pinned_at, pinned_by, mention_all, mentioned, quote_id, variant_of,
   (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
      FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased`
 
@@ -159,6 +163,8 @@ function addAnswer(message: Message, row: MessageRow): void {
   if (row.prompt !== null && !row.deleted_at) message.prompt = row.prompt
   if (row.posted_by && !isAnonymous(row)) message.requested_by = row.posted_by
   if (row.finish_reason) message.finish_reason = row.finish_reason
+  if (row.failure) message.failure = row.failure
+  if (row.variant_of) message.variant_of = row.variant_of
   if (row.usage) message.usage = JSON.parse(row.usage) as Usage
 }
 
@@ -172,7 +178,8 @@ export function toMessageFor(reader: ActorInConversation, row: MessageRow): Mess
 /** A message at the time of its post: an answer is empty, since later events of the log contain its text. */
 export function toPostedMessage(row: MessageRow): Message {
   if (row.role !== 'assistant') return toMessage(row)
-  return toMessage({ ...row, content: '', status: 'streaming', edited_at: null, finish_reason: null, usage: null })
+  const ended = { edited_at: null, finish_reason: null, failure: null, usage: null }
+  return toMessage({ ...row, content: '', status: 'streaming', ...ended })
 }
 
 /** The message, without a check of rights: the caller checks those of its conversation. By primary key. */

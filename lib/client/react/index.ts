@@ -87,6 +87,8 @@ export interface PostOptions {
   attachments?: Attachment[]
   /** A message of the conversation that it quotes. */
   quote_id?: string
+  /** An answer with the same parent, of which a question asks for a variant. */
+  variant_of?: string
 }
 
 /** The messages of a thread, and what a user does in it. */

@@ -14,6 +14,8 @@ export interface WindowPostOptions {
   attachments?: Attachment[]
   /** A message of the conversation that it quotes. */
   quote_id?: string
+  /** An answer with the same parent, of which a question asks for a variant. */
+  variant_of?: string
 }
 
 /** What a user does with messages by arrival. */

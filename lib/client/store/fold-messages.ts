@@ -73,6 +73,11 @@ export function foldMessages<Data extends MessagesData>(
     }
     case 'message.delta':
       return withChunk(data, list, event.payload)
+    case 'message.failed': {
+      const { message_id, code } = event.payload
+      const message = find(message_id)
+      return message ? withMessage({ ...message, failure: code }) : data
+    }
     case 'message.done': {
       const { message_id, finish_reason, usage } = event.payload
       const message = find(message_id)

@@ -19,6 +19,7 @@ const NEW_POST: NamesOf<NewPost> = {
   role: 0,
   attachments: 0,
   quote_id: 0,
+  variant_of: 0,
 }
 
 /** The posts that are not stored yet. Those of a conversation are sent one after another. */
@@ -191,9 +192,9 @@ function toPending({ key = newKey(), ...post }: NewPost): PendingPost {
 }
 
 function sendTo(client: StoreClient, post: PendingPost): Promise<PostedMessage> {
-  const { key, conversation_id, parent_id, content, role, attachments, quote_id } = post
+  const { key, conversation_id, parent_id, content, role, attachments, quote_id, variant_of } = post
   const options = { headers: { 'idempotency-key': key } }
-  const input = { content, role, attachment_ids: attachments?.map(({ id }) => id), quote_id }
+  const input = { content, role, attachment_ids: attachments?.map(({ id }) => id), quote_id, variant_of }
   if (parent_id === undefined) return client.messages.postRoot(conversation_id, input, options)
   return client.messages.reply(parent_id, input, options)
 }

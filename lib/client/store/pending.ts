@@ -20,7 +20,7 @@ export function toMessage(
   user_id: string,
 ): StoreMessage {
   // One that leaves it out is shown as the user's own until the service has said which it is.
-  const { key, conversation_id, role = 'user', content, created_at, attachments } = post
+  const { key, conversation_id, role = 'user', content, created_at, attachments, variant_of } = post
   return {
     id: key,
     conversation_id,
@@ -34,6 +34,7 @@ export function toMessage(
     depth: (parent?.depth ?? -1) + 1,
     status: role === 'user' ? 'complete' : 'streaming',
     created_at,
+    ...(variant_of !== undefined && { variant_of }),
     ...(attachments && { attachments }),
     ...(quoted && { quote: toQuote(quoted) }),
     pending: post,

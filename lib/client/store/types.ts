@@ -101,6 +101,8 @@ export interface PendingPost {
   attachments?: Attachment[]
   /** The message of the conversation that it quotes. */
   quote_id?: string
+  /** The answer of which a question asks for a variant. */
+  variant_of?: string
   /** When it was posted here, by the local clock. */
   created_at: string
 }
@@ -120,4 +122,6 @@ export interface NewPost {
   attachments?: Attachment[]
   /** A message of the same conversation that it quotes. */
   quote_id?: string | undefined
+  /** An answer with the same parent, of which a question asks for a variant. */
+  variant_of?: string | undefined
 }

@@ -1,6 +1,7 @@
 import type { Dialect, Queries } from '../../storage/database.ts'
 import { FILL_FORMER, FIND_FORMER } from '../../storage/schema/0052-names.ts'
 import { isErasedAuthor, join, type Micros, name, sql } from '../../storage/sql.ts'
+import { FOREIGN_VARIANT } from '../../storage/variants.ts'
 import { COUNTS } from './counts.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 import { ATTACHMENTS } from './invariants-attachments.ts'
@@ -134,6 +135,12 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       says: 'A message quotes a message of its conversation.',
       ...messagesWhere(FOREIGN_QUOTE),
       repair: sql`UPDATE messages AS m SET quote_id = NULL WHERE ${FOREIGN_QUOTE}`,
+    },
+    {
+      name: 'variants-share-a-parent',
+      says: 'An answer that is a variant has the conversation and the parent of the first answer of its set.',
+      ...messagesWhere(FOREIGN_VARIANT),
+      repair: sql`UPDATE messages AS m SET variant_of = NULL WHERE ${FOREIGN_VARIANT}`,
     },
     {
       // A process of 0.3 does not know these columns: an erasure that it runs beside this version leaves them.

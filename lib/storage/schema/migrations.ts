@@ -59,6 +59,7 @@ import { lastRepliers } from './0058-last-repliers.ts'
 import { threadsWithNews } from './0059-threads-with-news.ts'
 import { followersOfThreads } from './0060-followers-of-threads.ts'
 import { favourites } from './0063-favourites.ts'
+import { variants } from './0064-variants.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -155,6 +156,7 @@ export const MIGRATIONS: readonly Migration[] = [
   threadsWithNews,
   followersOfThreads,
   favourites,
+  variants,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -35,7 +35,9 @@ async function startEngines(service: TestService) {
   const other = await grace.messages.postRoot(conversation_id, { content: 'a second thread' })
   const gone = await grace.messages.reply(other.message_id, { content: 'off topic' })
   await ada.messages.remove(gone.message_id, { reason: 'off topic' })
-  await ada.messages.reply(other.message_id, { content: 'what?', role: 'assistant', quote_id: reply.message_id })
+  const ask = { content: 'what?', role: 'assistant' as const, quote_id: reply.message_id }
+  const { message_id: variant_of } = await ada.messages.reply(other.message_id, ask)
+  await ada.messages.reply(other.message_id, { ...ask, variant_of })
   await service.idle()
   await ada.threads.markRead(root.message_id)
   return { ...started, file, reply, other, bytes }
@@ -248,6 +250,20 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     expect((await readAll(engines)).trees.flat().length).toBeGreaterThan(4)
   })
 
+  it('loses variants of what is no answer in their place', async () => {
+    const service = await start()
+    const engines = await startEngines(service)
+    const { text } = await copyOf(service, engines.conversation_id)
+    await remove(service, engines.conversation_id)
+    const forged = changed(text, ({ table, row }) => {
+      if (table === 'messages' && row!.variant_of !== null) row!.variant_of = engines.root.message_id
+    })
+    expect(forged).not.toBe(text)
+    await bringBack(service, forged)
+    expect(JSON.stringify(await readAll(engines))).not.toMatch(/"variant_of"/)
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
   it('loses a quote of a message that is not in it', async () => {
     const service = await start()
     const engines = await startEngines(service)
@@ -334,7 +350,7 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     const service = await start()
     const { db } = innerState(service)
     const NO_USER =
-      /^(id|root_id|parent_id|quote_id|conversation_id|message_id|blob_id|thumbnail_blob_id|attachment_id)$/
+      /^(id|root_id|parent_id|quote_id|variant_of|conversation_id|message_id|blob_id|thumbnail_blob_id|attachment_id)$/
     const tables = [...Object.keys(USER_COLUMNS), 'threads', 'message_revisions', 'message_chunks']
     for (const table of tables) {
       const columns =

@@ -29,6 +29,7 @@ const BREAKS: Record<string, string> = {
   'messages.placed': "UPDATE messages SET path = path || '1' WHERE depth = 2",
   'messages.rooted': 'UPDATE messages SET depth = 5 WHERE parent_id IS NULL',
   'quotes-in-conversation': "UPDATE messages SET quote_id = 'another'",
+  'variants-share-a-parent': "UPDATE messages SET variant_of = 'another' WHERE role = 'assistant'",
   'messages.erased':
     "UPDATE messages SET posted_by = NULL, content = '', mention_origins = '{}' WHERE deleted_at IS NOT NULL",
   'messages.deleted': 'UPDATE messages SET deleted_by = posted_by WHERE deleted_at IS NULL',
@@ -98,6 +99,7 @@ const BREAKS: Record<string, string> = {
 /** What can be repaired: counts, and copies of rows. */
 const REPAIRABLE = [
   'quotes-in-conversation',
+  'variants-share-a-parent',
   'messages.erased',
   'messages.reply_count',
   'threads.counts',

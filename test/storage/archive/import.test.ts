@@ -65,7 +65,9 @@ async function fill(url: string): Promise<void> {
   await grace.threads.markRead(root.root_id, {})
   await ada.invites.create(conversation_id, {})
   const quote = { quote_id: root.message_id }
-  await grace.messages.postRoot(conversation_id, { content: 'Are you there?', role: 'assistant', ...quote })
+  const ask = { content: 'Are you there?', role: 'assistant' as const, ...quote }
+  const { message_id: variant_of } = await grace.messages.postRoot(conversation_id, ask)
+  await grace.messages.postRoot(conversation_id, { ...ask, variant_of })
   await innerState(service).answers.idle()
   await service.close()
 }
