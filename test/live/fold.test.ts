@@ -58,6 +58,10 @@ function fold(state: State, event: ConversationStreamEvent, user_id: string): vo
     const message = state.messages.get(event.payload.message_id)!
     state.messages.set(message.id, { ...message, content: message.content + event.payload.choices[0]!.delta.content })
   }
+  if (event.type === 'message.failed') {
+    const { message_id, code } = event.payload
+    state.messages.set(message_id, { ...state.messages.get(message_id)!, failure: code })
+  }
   if (event.type === 'message.done') {
     const { message_id, finish_reason, usage } = event.payload
     const message = state.messages.get(message_id)!
