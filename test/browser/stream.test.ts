@@ -267,7 +267,7 @@ describe.skipIf(!hasBrowser)('a room in the web chat', () => {
     await page.press('.conversation .composer textarea', 'Enter')
     const failing = await puppet.asked()
     failing.fail(new Error('made for a test'))
-    await page.press('.note:has-text("The answer failed.") button:text-is("Try again")', 'Enter')
+    await page.press('.note:has-text("The assistant could not answer.") button:text-is("Try again")', 'Enter')
     const second = await puppet.asked()
     second.say('Not this time.')
     second.end()

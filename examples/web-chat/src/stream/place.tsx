@@ -19,6 +19,7 @@ import { authorOf } from '../threads/author.ts'
 import { lastOwnOf } from '../threads/rows.ts'
 import { TypingLine } from '../threads/typing-line.tsx'
 import { MessageStream } from './stream.tsx'
+import { useVariants } from './use-variants.ts'
 
 const Greeting = lazy(() => import('../conversations/greeting.tsx').then(({ Greeting }) => Greeting))
 
@@ -37,6 +38,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
   const isTalk = conversation.layout === 'assistant'
   const part = store.conversation(id, isTalk ? { view: 'all' } : {})
   const view = useReadable(part)
+  const variants = useVariants(view.messages)
   useKept(part, view, `/api/conversations/${id}/messages`, ({ messages }) => ({
     messages: messages.filter(({ pending, status }) => !pending && status !== 'streaming').slice(-MAX_KEPT),
   }))
@@ -62,10 +64,9 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
   /** What is written next answers it; where it is too deep for that, it begins a thread. */
   async function lastAnswer(): Promise<StoreMessage | undefined> {
     if (view.has_newer) await part.jumpTo('newest')
-    const { messages } = part.getSnapshot()
-    const last = messages.findLast(
-      ({ pending, deleted_at, status }) => !pending && !deleted_at && status !== 'streaming',
-    )
+    const last = variants
+      .shownOf(part.getSnapshot().messages)
+      .findLast(({ pending, deleted_at, status }) => !pending && !deleted_at && status !== 'streaming')
     return last && last.depth < features.limits.max_depth ? last : undefined
   }
 
@@ -89,6 +90,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
       <MessageStream
         part={part}
         view={view}
+        variants={variants}
         label={stream.messages(title)}
         empty={isWelcoming ? <Greeting conversation={conversation} /> : undefined}
         unread={isTalk ? view.unread : Math.max(0, view.unread - unread_replies)}

@@ -15,12 +15,15 @@ import { useNewLine } from './new-line.ts'
 import { useRange } from './range.ts'
 import { StreamRow } from './row.tsx'
 import { StreamEmpty, StreamPills } from './signs.tsx'
+import type { VariantsView } from './use-variants.ts'
 
 type Shared = Pick<ArticleProps, 'user_id' | 'role' | 'canWrite' | 'hasReceipts' | 'onReply' | 'onThread'>
 
 interface StreamProps extends Shared {
   part: MessageWindow
   view: MessagesView
+  /** Which of the messages of the view are shown. */
+  variants: VariantsView
   /** What screen readers call it. */
   label: string
   /** What is shown while there is no message. */
@@ -45,8 +48,9 @@ const NONE: readonly string[] = []
 
 /** Messages by arrival, newest at the bottom: opens where the new ones begin, and stays at its end as it grows. */
 export function MessageStream(props: StreamProps) {
-  const { part, view, label, target, isTalk, onMissing, editing, onEdit, onReadAll, ...shared } = props
-  const { messages, status, error, has_older, has_newer } = view
+  const { part, view, variants, label, target, isTalk, onMissing, editing, onEdit, onReadAll, ...shared } = props
+  const { status, error, has_older, has_newer } = view
+  const { shown: messages, places, choose, reveal } = variants
   const { user_id } = shared
   const scroller = useRef<HTMLDivElement>(null)
   const [top, bottom] = [useRef<HTMLDivElement>(null), useRef<HTMLDivElement>(null)]
@@ -76,9 +80,12 @@ export function MessageStream(props: StreamProps) {
   const goTo = useCallback(
     async (id: string, at: 'start' | 'center') => {
       if (!part.getSnapshot().messages.some((message) => message.id === id)) await part.jumpTo(id)
-      const isHere = part.getSnapshot().messages.some((message) => message.id === id)
-      if (isHere) setCenter({ id, at })
-      return isHere
+      const all = part.getSnapshot().messages
+      const isHere = all.some((message) => message.id === id)
+      if (!isHere) return false
+      reveal(all, id)
+      setCenter({ id, at })
+      return true
     },
     [part],
   )
@@ -97,7 +104,11 @@ export function MessageStream(props: StreamProps) {
 
   // An own post comes into view, wherever that is.
   const own = messages.findLast(({ pending }) => pending)?.id
-  useLayoutEffect(() => void (own !== undefined && isOpen && toEnd()), [own])
+  useLayoutEffect(() => {
+    if (own === undefined || !isOpen) return
+    if (places.has(own)) setCenter({ id: own, at: 'center' })
+    else toEnd()
+  }, [own])
 
   useVisible(top, () => void part.loadOlder(), has_older && isOpen && from === 0)
   useVisible(bottom, () => void part.loadNewer(), has_newer && isOpen && isWhole)
@@ -136,9 +147,11 @@ export function MessageStream(props: StreamProps) {
                 <ol class="messages">
                   {rows.map(({ message, isHead }) => (
                     <StreamRow
-                      key={message.id}
+                      key={places.get(message.id)?.first ?? message.id}
                       {...shared}
                       message={message}
+                      variants={places.get(message.id)}
+                      onVariant={choose}
                       isHead={isHead}
                       isTalk={isTalk}
                       isNext={isTalk && message.parent_id === undefined && (has_older || message.id !== ids[0])}

@@ -41,7 +41,7 @@ export function MessageBody({ message, user_id, onAgain }: BodyProps) {
 }
 
 /** Whether an answer is being written, which can be stopped, or why it has ended early. */
-function AnswerState({ message: { id, status, requested_by }, user_id, onAgain }: BodyProps) {
+function AnswerState({ message: { id, status, failure, requested_by }, user_id, onAgain }: BodyProps) {
   const { store } = useApp()
   const { messages } = texts.value
   const { run, isRunning, error } = useAction(() => store.cancelAnswer(id))
@@ -50,7 +50,7 @@ function AnswerState({ message: { id, status, requested_by }, user_id, onAgain }
   if (status !== 'streaming')
     return (
       <p class="note">
-        {messages[status]}{' '}
+        {failure ? messages.failures[failure] : messages[status]}{' '}
         {onAgain && (
           <button type="button" class="link" disabled={again.isRunning} onClick={() => void again.run()}>
             {texts.value.retry}

@@ -10,6 +10,7 @@ import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { memo } from '../parts/memo.tsx'
 import { AuthorName, openByPointer } from '../people/author-name.tsx'
+import type { Choice, VariantPlace } from '../stream/variants.ts'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime, timeOf } from '../texts/time.ts'
 import { askAgain } from './ask-again.ts'
@@ -21,6 +22,7 @@ import { Question } from './question.tsx'
 import { Reactions } from './reactions.tsx'
 import type { Row } from './rows.ts'
 
+const Variants = lazy(() => import('../stream/variant-choice.tsx').then(({ VariantChoice }) => VariantChoice))
 const ReadBy = lazy(() => import('./read-by.tsx').then(({ ReadBy }) => ReadBy))
 const Revisions = lazy(() => import('./revisions.tsx').then(({ RevisionsDialog }) => RevisionsDialog))
 
@@ -47,6 +49,10 @@ export interface ArticleProps {
   /** Opens the thread below it, where that is not open. */
   onThread?: (message: StoreMessage) => void
   onEdit: (message_id: string | undefined) => void
+  /** Its place among the answers to its question, where there are several. */
+  variants?: VariantPlace | undefined
+  /** Shows another one of them. @param first the first answer of the set */
+  onVariant?: (first: string, choice: Choice) => void
   /** Marks it and what arrived after it as unread. */
   onUnread?: (message_id: string) => Promise<void>
 }
@@ -150,6 +156,7 @@ function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
         ) : (
           <MessageBody message={message} user_id={user_id} onAgain={onAgain} />
         )}
+        {props.variants && <Variants {...props.variants} id={id} onChoose={props.onVariant!} />}
         {!deleted_at && !pending && <Reactions message={message} canReact={canWrite} />}
         {isLastOwn && hasReceipts && <ReadBy message_id={id} />}
         {props.children}
