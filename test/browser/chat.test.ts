@@ -191,7 +191,7 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await look(ada, 'pins')
     await ada.click('dialog .pins a')
     await ada.waitForSelector('.thread .messages > [data-target=true]:has-text("Have you seen it")')
-    await chooseOfConversation(ada, 'Take out of the archive')
+    await chooseOfConversation(ada, 'Unarchive')
     await ada.waitForSelector('.conversations a', { state: 'detached' })
     await ada.click('.archive')
     await ada.waitForSelector('.conversations a:has-text("Engines")')

@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)('the page of the API', () => {
     await page.waitForSelector('.session:text("Signed in as")')
 
     await page.fill('[type=search]', 'no such endpoint')
-    await page.waitForSelector('[role=status]:text("Nothing is called so.")')
+    await page.waitForSelector('[role=status]:text("No matches")')
     await page.fill('[type=search]', 'create conversation')
     await page.click('nav a[title="POST /api/conversations"]')
     await page.waitForSelector('h2:text("Create a conversation")')

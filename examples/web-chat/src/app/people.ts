@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { ChatClient, Participant } from 'chat-server/client'
+import type { Capabilities, ChatClient, Participant } from 'chat-server/client'
 import { texts } from '../texts/texts.ts'
 
 /** How many participants are read at once, and how many at most: names of more people are seen when they write. */
@@ -19,9 +19,11 @@ export interface People {
   of(conversation_id: string): readonly Participant[]
   /** The name to show for a user; one who has left may have none. */
   nameOf(user_id: string | undefined): string
+  /** The name of the assistant. */
+  assistantName(): string
 }
 
-export function createPeople(client: ChatClient): People {
+export function createPeople(client: ChatClient, { assistant }: Pick<Capabilities, 'assistant'>): People {
   const known = signal<ReadonlyMap<string, Person>>(new Map())
   const participants = new Map<string, readonly Participant[]>()
   return {
@@ -41,6 +43,7 @@ export function createPeople(client: ChatClient): People {
     },
     of: (conversation_id) => participants.get(conversation_id) ?? [],
     nameOf: (user_id) => nameOf(user_id === undefined ? undefined : known.value.get(user_id)),
+    assistantName: () => assistant?.name ?? texts.value.assistant,
   }
 }
 

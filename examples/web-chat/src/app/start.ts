@@ -72,7 +72,7 @@ export function createStart({ api, brand }: Config): Start {
     resend(unsent, store, session)
     clearAfter(session, snapshot)
     const presence = presenceOf(store)
-    const people = createPeople(client)
+    const people = createPeople(client, features)
     const route = followHash()
     return { brand, features, client, client_options, store, presence, session, snapshot, people, route }
   }

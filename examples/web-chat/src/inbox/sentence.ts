@@ -29,5 +29,5 @@ export function sentenceOfRow(row: InboxRow, people: People): string {
 }
 
 function nameOf(item: Notification, people: People): string {
-  return isAnswer(item) ? texts.value.assistant : people.nameOf(item.actor_user_id)
+  return isAnswer(item) ? people.assistantName() : people.nameOf(item.actor_user_id)
 }

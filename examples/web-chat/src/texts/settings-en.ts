@@ -148,7 +148,8 @@ export const texts = {
       unlocked: 'The user may sign in again.',
       reset: 'Link for a new password',
       reset_title: 'A link for a new password',
-      reset_text: (time: string) => `Hand it over on a safe way: it works once, until ${time}. It is not shown again.`,
+      reset_text: (time: string) =>
+        `Send it over a channel you trust: it works once, until ${time}. It is not shown again.`,
       copy: 'Copy the link',
       link: 'Link',
       sessions: 'Sessions',
@@ -264,7 +265,7 @@ export const texts = {
   docs: {
     title: (name: string) => `API of ${name}`,
     search: 'Search',
-    none: 'Nothing is called so.',
+    none: 'No matches',
     found: (count: number) => (count === 1 ? '1 endpoint' : `${count} endpoints`),
     loading: 'One moment…',
     failed: 'The description of the API cannot be read.',

@@ -4,6 +4,6 @@ import { texts } from '../texts/texts.ts'
 
 /** The name of who has written a message. */
 export function authorOf({ role, author_user_id }: Pick<Message, 'role' | 'author_user_id'>, people: People): string {
-  if (role === 'assistant') return texts.value.assistant
+  if (role === 'assistant') return people.assistantName()
   return role === 'system' ? texts.value.app : people.nameOf(author_user_id)
 }

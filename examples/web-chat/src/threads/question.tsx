@@ -16,8 +16,8 @@ interface QuestionProps {
 
 /** The question of an answer, as a message of its asker. */
 export function Question({ message, user_id, isInDay }: QuestionProps) {
-  const { people, features } = useApp()
-  const { messages, composer, assistant } = texts.value
+  const { people } = useApp()
+  const { messages, composer } = texts.value
   const { prompt, created_at, pending, requested_by = pending ? user_id : undefined } = message
   const name = people.nameOf(requested_by)
   return (
@@ -35,7 +35,7 @@ export function Question({ message, user_id, isInDay }: QuestionProps) {
           {(isInDay ? timeOf : shortTime)(created_at)}
         </time>
         <span class="tag" dir="auto">
-          {composer.to(features.assistant?.name ?? assistant)}
+          {composer.to(people.assistantName())}
         </span>
       </header>
       <div class="content">

@@ -13,11 +13,11 @@ interface QuotedProps {
 export function QuotedMessage({ conversation_id, quote }: QuotedProps) {
   const { people } = useApp()
   const { message_id, root_id, author_user_id, excerpt, deleted } = quote
-  const { assistant, messages } = texts.value
+  const { messages } = texts.value
   const place = message_id === root_id ? { name: 'conversation' as const } : { name: 'thread' as const, root_id }
   return (
     <a class="quote" href={hrefOf({ ...place, conversation_id, message_id })} dir="auto">
-      <bdi>{author_user_id === undefined ? assistant : people.nameOf(author_user_id)}</bdi>:{' '}
+      <bdi>{author_user_id === undefined ? people.assistantName() : people.nameOf(author_user_id)}</bdi>:{' '}
       {deleted ? messages.deleted : plainOf(excerpt)}
     </a>
   )

@@ -362,7 +362,7 @@ export const texts: Texts = {
     edited: 'bearbeitet',
     deleted: 'Diese Nachricht wurde gelöscht.',
     restore: 'Wiederherstellen',
-    more: 'Was damit möglich ist',
+    more: 'Mehr',
     reply: 'Antworten',
     react: 'Reagieren',
     edit: 'Bearbeiten',
@@ -608,7 +608,7 @@ export const texts: Texts = {
       reset: 'Link für ein neues Passwort',
       reset_title: 'Ein Link für ein neues Passwort',
       reset_text: (time) =>
-        `Gib ihn auf sicherem Weg weiter: Er gilt einmal, bis ${time}. Er wird nicht noch einmal gezeigt.`,
+        `Schick ihn auf einem Weg, dem du vertraust: Er gilt einmal, bis ${time}. Er wird nicht noch einmal gezeigt.`,
       copy: 'Link kopieren',
       link: 'Link',
       sessions: 'Sitzungen',
@@ -724,7 +724,7 @@ export const texts: Texts = {
   docs: {
     title: (name) => `API von ${name}`,
     search: 'Suchen',
-    none: 'Nichts heißt so.',
+    none: 'Keine Treffer',
     found: (count) => (count === 1 ? '1 Endpunkt' : `${count} Endpunkte`),
     loading: 'Einen Moment…',
     failed: 'Die Beschreibung der API lässt sich nicht lesen.',
