@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('what was not sent', () => {
       assistant: { provider: 'echo' },
       attachments: { enabled: true, storage: `fs:${folder}` },
     })
-    await page.waitForSelector('.sidebar [aria-label=Drafts]', { state: 'detached' })
+    await page.waitForSelector('.sidebar a[href="#/drafts"]', { state: 'detached' })
     await reply(page)
     await page.setInputFiles('.conversation .composer input[type=file]', [
       { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('It runs.') },
@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)('what was not sent', () => {
     await page.waitForSelector('.conversation [aria-label="To: Assistant"]')
     expect(await page.inputValue(BOX)).toBe('I think so')
 
-    await page.press('.sidebar [aria-label=Drafts]', 'Enter')
+    await page.press('.sidebar a[href="#/drafts"]', 'Enter')
     await page.waitForSelector('.inbox a:has-text("Engines"):has-text("I think so")')
     await look(page, 'drafts')
     await page.press('.inbox a', 'Enter')
@@ -66,10 +66,10 @@ describe.skipIf(!hasBrowser)('what was not sent', () => {
     await page.waitForSelector('.message:has-text("I think so"):not([data-pending]) .quote')
     const { messages } = await ada.messages.list(conversation_id, {})
     expect(messages.at(-1)!.attachments?.map(({ name }) => name)).toEqual(['notes.txt'])
-    await page.waitForSelector('.sidebar [aria-label=Drafts]', { state: 'detached' })
+    await page.waitForSelector('.sidebar a[href="#/drafts"]', { state: 'detached' })
 
     await page.fill(BOX, 'For another day')
-    await page.click('.sidebar [aria-label=Drafts]')
+    await page.click('.sidebar a[href="#/drafts"]')
     await page.click('[aria-label="Discard the draft for Engines"]')
     await page.waitForSelector('.settings p:text-is("No drafts.")')
     await page.goto(`${url}/#/c/${conversation_id}`)
