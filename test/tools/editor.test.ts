@@ -20,6 +20,7 @@ describe('an editor', () => {
     mentions?: MentionsInput | undefined;
     attachment_ids?: string[] | undefined;
     quote_id?: string | undefined;
+    variant_of?: string | undefined;
     idempotency_key?: string | undefined;
 }`)
     expect(text).toContain('Adds a reply under a message')
@@ -38,6 +39,7 @@ describe('an editor', () => {
     mentions?: MentionsInput | undefined;
     attachment_ids?: string[] | undefined;
     quote_id?: string | undefined;
+    variant_of?: string | undefined;
 }`)
     expect(text).toContain('Reply to a message.')
     expect(text).toMatch(/@throws ChatError `not_found`[^@]*`message_deleted`/)
@@ -73,6 +75,7 @@ describe('an editor', () => {
       'metadata',
       'quote_id',
       'role',
+      'variant_of',
     ])
   })
 })
