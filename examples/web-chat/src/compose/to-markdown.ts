@@ -18,10 +18,13 @@ const BLOCKS = /^(P|DIV|SECTION|ARTICLE|HEADER|FOOTER|MAIN|TABLE|TR|UL|OL|LI|PRE
 
 /** The Markdown of formatted text, such as of another page or a word processor. */
 export function toMarkdown(body: Element): string {
-  return blocksOf(body, 0)
-    .replace(/[ \t]+\n/g, '\n')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim()
+  return (
+    blocksOf(body, 0)
+      // From where a run of spaces begins alone: from each of its spaces takes the square of its length.
+      .replace(/(?<![ \t])[ \t]+\n/g, '\n')
+      .replace(/\n{3,}/g, '\n\n')
+      .trim()
+  )
 }
 
 function blocksOf(parent: Node, depth: number): string {
