@@ -47,6 +47,10 @@ async function open(attachments: object = {}) {
   return { ...stage, page, ada, conversation_id, root_id, upload }
 }
 
+/** The pictures beside the files of a draft: where they come from, and how wide they are. */
+const SHOWN = `Array.from(document.querySelectorAll('.thread .draft-files .thumbnail'),
+  ({ src, naturalWidth }) => [new URL(src).protocol, naturalWidth])`
+
 const namesOf = (page: Page) => page.locator('.thread .draft-files .file-name').allTextContents()
 
 describe.skipIf(!hasBrowser)('files in the web chat', () => {
@@ -62,6 +66,8 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     // They are sent at the same time, so any may be the last.
     await page.waitForSelector('.thread .draft-files li:not([data-status=ready])', { state: 'detached' })
     expect(await namesOf(page)).toEqual(['engine.png', 'notes.txt', 'dropped.txt', 'pasted.txt'])
+    // A picture is seen before it is sent, from this device; of a text, there is a sign.
+    await expect.poll(() => page.evaluate(SHOWN), { timeout: 15_000 }).toEqual([['blob:', 2]])
     await look(page, 'files-draft')
     await page.click('.thread [aria-label="Remove dropped.txt"]')
     await page.press('.thread .composer textarea', 'Enter')
@@ -86,6 +92,49 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     await page.waitForSelector('.thread-card .excerpt:has-text("plan.txt")')
     expect(problems).toEqual([])
   }, 90_000)
+
+  it('hold back the message that they belong to until they are uploaded, unless it changes', async () => {
+    const { page, chat, ada, root_id, problems } = await open()
+    let release = () => {}
+    await page.route(/\/api\/attachments\/[^/]+\/parts/, async (route) => {
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      await route.continue()
+    })
+    const BOX = '.thread .composer textarea'
+    const WAITS = '.thread .composer [role=status]:has-text("sent once the files are uploaded")'
+    const attach = (name: string) =>
+      page.setInputFiles('.thread .composer input[type=file]', [
+        { name, mimeType: 'text/plain', buffer: Buffer.from('It runs.') },
+      ])
+    await attach('notes.txt')
+    await page.waitForSelector('.thread .draft-files [data-status=uploading] progress')
+    await page.fill(BOX, 'Here')
+    await page.press(BOX, 'Enter')
+    await page.waitForSelector(WAITS)
+    await look(page, 'files-waiting')
+    await page.press(BOX, 'x')
+    await page.waitForSelector(WAITS, { state: 'detached' })
+    await page.press(BOX, 'Enter')
+    await page.press('.thread .composer button:text-is("Cancel")', 'Enter')
+    await page.waitForSelector(WAITS, { state: 'detached' })
+    expect(await page.inputValue(BOX)).toBe('Herex')
+    await page.fill(BOX, 'Here they are')
+    await page.press(BOX, 'Enter')
+    await page.waitForSelector(WAITS)
+    expect((await chat.threads.tree(ada, root_id)).messages).toHaveLength(1)
+    release()
+    await page.waitForSelector('.thread .message:not([data-pending]):has-text("Here they are") .files')
+    const { messages } = await chat.threads.tree(ada, root_id)
+    expect(messages.map(({ content, attachments = [] }) => [content, attachments.length])).toEqual([
+      ['Does it run?', 0],
+      ['Here they are', 1],
+    ])
+    expect(await page.inputValue(BOX)).toBe('')
+    await page.unrouteAll({ behavior: 'wait' })
+    expect(problems).toEqual([])
+  }, 60_000)
 
   it('are not sent with a question to the assistant, and wait for the next message', async () => {
     const { page, chat, ada, root_id, problems } = await open()

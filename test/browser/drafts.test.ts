@@ -122,4 +122,32 @@ describe.skipIf(!hasBrowser)('what was not sent', () => {
     // But for the connection that was broken off.
     expect(problems.filter((each) => !each.includes('ERR_CONNECTION_RESET'))).toEqual([])
   }, 60_000)
+
+  it('is not sent again with its old key by a tab that stays open for a day', async () => {
+    const { page, ada, conversation_id, problems } = await openRoom()
+    const keys: string[] = []
+    await page.route(/\/root$/, async (route) => {
+      keys.push(route.request().headers()['idempotency-key']!)
+      await route.abort('connectionreset')
+    })
+    await write(page, 'conversation', 'From the train')
+    const POST = '.message[data-pending=failed]:has-text("From the train")'
+    await page.waitForSelector(`${POST} .note:has-text("Waiting to be sent.")`)
+    await age(page, 'chat:unsent:', DAY)
+    const sent = keys.length
+    // The next attempt by itself is none.
+    await page.waitForSelector(`${POST} .note:has-text("Not sent. It has waited for a day.")`)
+    expect(keys).toHaveLength(sent)
+    await page.unrouteAll({ behavior: 'wait' })
+    await page.route(/\/root$/, async (route) => {
+      keys.push(route.request().headers()['idempotency-key']!)
+      await route.continue()
+    })
+    await page.press(`${POST} button:text-is("Send again")`, 'Enter')
+    await expectOne(page, '.message:has-text("From the train"):not([data-pending])')
+    expect(keys).toHaveLength(sent + 1)
+    expect(new Set(keys).size).toBe(2)
+    expect((await ada.messages.list(conversation_id, {})).messages).toHaveLength(2)
+    expect(problems.filter((each) => !each.includes('ERR_CONNECTION_RESET'))).toEqual([])
+  }, 60_000)
 })

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { sql } from '../../lib/storage/sql.ts'
+import { createPuppet } from '../support/assistant.ts'
 import { hasBrowser } from '../support/browser.ts'
 import { innerState } from '../support/service.ts'
 import { lookInModes } from './looks.ts'
-import { openStage } from './people.ts'
+import { address, openStage, write } from './people.ts'
 import { openTalk } from './talk.ts'
 
 const CARD = '.thread-card'
 const TIMEOUT = { timeout: 30_000 }
 
 /** A conversation of before layouts, with three threads; Ada owns it. */
-async function openTopics() {
-  const stage = await openStage({})
+async function openTopics(ports = {}) {
+  const stage = await openStage(ports)
   const talk = await openTalk(stage.url)
   const { ada, grace, conversation_id } = talk
   const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'Does it run?\n\nI have not seen it.' })
@@ -42,6 +43,24 @@ describe.skipIf(!hasBrowser)('topics in the web chat', () => {
     await page.press(`${CARD}[tabindex="0"]`, 'End')
     await page.press(`${CARD}[tabindex="0"]`, 'Enter')
     await page.waitForSelector('.thread .message:has-text("It runs")')
+    expect(problems).toEqual([])
+  }, 90_000)
+
+  it('offer Stop in place of Send while an answer runs that was asked for there', async () => {
+    const puppet = createPuppet()
+    const { page, url, conversation_id, problems } = await openTopics({ assistant: puppet.assistant })
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.waitForSelector(CARD)
+    await address(page, 'conversation', 'Assistant')
+    await write(page, 'conversation', 'What runs here?')
+    const answer = await puppet.asked()
+    answer.say('Engines')
+    await page.waitForSelector('.thread .message:has-text("Engines")')
+    await page.waitForSelector('.topics-box [aria-label=Send]', { state: 'detached' })
+    await page.press('.topics-box [aria-label=Stop]', 'Enter')
+    await answer.aborted
+    await page.waitForSelector('.topics-box [aria-label=Send]')
+    await page.waitForSelector('.thread .note:text("Stopped.")')
     expect(problems).toEqual([])
   }, 90_000)
 

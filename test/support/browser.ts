@@ -46,6 +46,9 @@ export interface MediaOptions {
 
 /** A request of a page, on its way. */
 export interface Route {
+  request(): { headers(): Record<string, string> }
+  /** Lets it go on as it is. */
+  continue(): Promise<void>
   /** Sends it. @returns the response, which the page has not got yet */
   fetch(): Promise<unknown>
   /** Breaks the connection off. */

@@ -14,6 +14,9 @@ const PREFIX = 'chat:unsent:'
 /** The service knows a key for a day: an older post could be stored a second time, and is sent only when the user says so. */
 const KNOWN_MS = 23 * 60 * 60 * 1000
 
+/** This tab, among those of the browser. */
+export const TAB = newKey()
+
 /** Changes when a post is forgotten. */
 const forgotten = signal(0)
 
@@ -29,10 +32,18 @@ export function isTooOld({ at }: UnsentPost): boolean {
   return Date.now() - at >= KNOWN_MS
 }
 
-/** The posts of a place that are not sent by themselves any more. A component that calls it is rendered again when one is forgotten. */
+/** The post with a key, if it is kept. */
+export function unsentPost(user_id: string, key: string): UnsentPost | undefined {
+  return unsentPosts(user_id).find((post) => post.key === key)
+}
+
+/** The posts that an earlier page has left in a place, and that are not sent by themselves any more. A component that calls it is rendered again when one is forgotten. */
 export function oldPosts(user_id: string, place: string): UnsentPost[] {
   forgotten.value
-  return unsentPosts(user_id).filter((post) => isTooOld(post) && (post.root_id ?? post.conversation_id) === place)
+  return unsentPosts(user_id).filter(
+    // What this page has posted is among its messages.
+    (post) => isTooOld(post) && post.tab !== TAB && (post.root_id ?? post.conversation_id) === place,
+  )
 }
 
 export function keepUnsentPost(user_id: string, post: UnsentPost): void {
@@ -51,4 +62,9 @@ export function forgetUnsent(user_id: string): void {
 
 function keyOf(user_id: string, key: string): string {
   return `${PREFIX}${user_id}:${key}`
+}
+
+/** `crypto.randomUUID` exists on HTTPS and localhost only. */
+export function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
 }

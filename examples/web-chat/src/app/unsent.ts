@@ -1,15 +1,22 @@
-import type { ChatClient } from 'chat-server/client'
+import { type ChatClient, ChatError } from 'chat-server/client'
 import type { ChatStore } from 'chat-server/client/store'
-import { forgetUnsentPost, isTooOld, keepUnsentPost, type UnsentPost, unsentPosts } from './unsent-storage.ts'
-
-/** This tab, among those of the browser. */
-const TAB = newKey()
+import { texts } from '../texts/texts.ts'
+import {
+  forgetUnsentPost,
+  isTooOld,
+  keepUnsentPost,
+  newKey,
+  TAB,
+  type UnsentPost,
+  unsentPost,
+  unsentPosts,
+} from './unsent-storage.ts'
 
 /** What keeps posts until they are stored, whatever becomes of the page. */
 export interface Unsent {
-  /** Forgets a post with the response that it is stored, whoever has sent it again. */
+  /** Forgets a post with the response that it is stored, whoever has sent it again. It refuses one that is too old for its key. */
   client: ChatClient
-  /** Keeps what is posted. */
+  /** Keeps what is posted. What is too old is sent again with another key. */
   storeOf(store: ChatStore): ChatStore
   /** Sends what an earlier page of the user has left, with the same keys. */
   restore(store: ChatStore): Promise<void>
@@ -19,11 +26,17 @@ export interface Unsent {
 export function createUnsent(client: ChatClient, userId: () => string): Unsent {
   void holdLock()
 
+  function oldPost(key: string): UnsentPost | undefined {
+    const post = unsentPost(userId(), key)
+    return post && isTooOld(post) ? post : undefined
+  }
+
   function forgetting<Args extends unknown[], Result>(post: (...args: Args) => Promise<Result>) {
     return async (...args: Args): Promise<Result> => {
-      const result = await post(...args)
       const options = args[2] as { headers?: Record<string, string> } | undefined
       const key = options?.headers?.['idempotency-key']
+      if (key !== undefined && oldPost(key)) throw tooOld()
+      const result = await post(...args)
       if (key !== undefined) forgetUnsentPost(userId(), key)
       return result
     }
@@ -33,18 +46,28 @@ export function createUnsent(client: ChatClient, userId: () => string): Unsent {
   const { postRoot, reply } = messages
   return {
     client: { ...client, messages: { ...messages, postRoot: forgetting(postRoot), reply: forgetting(reply) } },
-    storeOf: (store) => ({
-      ...store,
-      post(post) {
-        const key = post.key ?? newKey()
-        keepUnsentPost(userId(), { ...post, key, tab: TAB, at: Date.now() })
-        return store.post({ ...post, key })
-      },
-      discard(key) {
-        forgetUnsentPost(userId(), key)
-        store.discard(key)
-      },
-    }),
+    storeOf(store) {
+      const keeping: ChatStore = {
+        ...store,
+        post(post) {
+          const key = post.key ?? newKey()
+          keepUnsentPost(userId(), { ...post, key, tab: TAB, at: Date.now() })
+          return store.post({ ...post, key })
+        },
+        retry(key) {
+          const old = oldPost(key)
+          if (!old) return store.retry(key)
+          const { key: _, tab: __, at: ___, ...post } = old
+          keeping.discard(key)
+          return keeping.post(post)
+        },
+        discard(key) {
+          forgetUnsentPost(userId(), key)
+          store.discard(key)
+        },
+      }
+      return keeping
+    },
     async restore(store) {
       const user_id = userId()
       const others = await otherTabs()
@@ -76,7 +99,7 @@ async function otherTabs(): Promise<ReadonlySet<string>> {
   return new Set(tabs.filter((tab) => tab !== TAB))
 }
 
-/** `crypto.randomUUID` exists on HTTPS and localhost only. */
-function newKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
+/** The failure of a post whose key the service may have forgotten: it is sent when the user says so. */
+function tooOld(): ChatError {
+  return new ChatError('conflict', { status: 409, errors: [{ path: '', message: texts.peek().messages.too_old }] })
 }

@@ -63,15 +63,23 @@ export function Composer(props: ComposerProps) {
   const [isFormatting, setFormatting] = useState(false)
   // A question to the assistant has no files: they wait for the next message.
   const hasFiles = !asks && files.uploads.length > 0
-  const isReady = (text.trim() !== '' || hasFiles) && (!hasFiles || files.areReady) && excess <= 0
+  const isReady = (text.trim() !== '' || hasFiles) && !(hasFiles && files.haveFailed) && excess <= 0
   // The next question waits for the answer.
   const canSend = isReady && !(asks && running !== undefined)
+  // It is sent once its files are uploaded, unless it changes before.
+  const [isWaiting, setWaiting] = useState(false)
+  const waits = isWaiting && canSend && hasFiles && !files.areReady
   const mentions = useMentions(field, conversation_id, change, features.assistant && (() => ask(true)))
   const wasTalk = useRef(isTalk)
   useEffect(() => {
     if (wasTalk.current !== isTalk) setAsking(isTalk)
     wasTalk.current = isTalk
   }, [isTalk])
+  useEffect(() => {
+    if (!isWaiting || waits) return
+    setWaiting(false)
+    if (canSend) send()
+  }, [isWaiting, waits])
   useLayoutEffect(() => {
     if (focus_key !== undefined) field.current?.focus()
   }, [focus_key])
@@ -82,17 +90,23 @@ export function Composer(props: ComposerProps) {
 
   function change(next: string): void {
     setText(next)
+    setWaiting(false)
     keep({ text: next, asks })
   }
 
   function ask(next: boolean): void {
     setAsking(next)
+    setWaiting(false)
     if (text !== '') keep({ asks: next })
     field.current?.focus()
   }
 
   function send(): void {
     if (!canSend) return
+    if (hasFiles && !files.areReady) {
+      setWaiting(true)
+      return
+    }
     change('')
     setAsking(isTalk)
     offerAlerts()
@@ -113,7 +127,9 @@ export function Composer(props: ComposerProps) {
       data-dropping={isDropping}
     >
       {hasOld && <NotSent user_id={user_id} place={place} />}
-      {(files.uploads.length > 0 || files.refusal) && <DraftList {...files} isAsking={asks} />}
+      {(files.uploads.length > 0 || files.refusal) && (
+        <DraftList {...files} isAsking={asks} isWaiting={waits} onCancel={() => setWaiting(false)} />
+      )}
       <Addressee isAsking={asks} onChange={ask} />
       {isFormatting && <Toolbar field={field} />}
       {features.attachments && <AttachButton onFiles={files.add} />}

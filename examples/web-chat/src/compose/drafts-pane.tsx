@@ -8,6 +8,7 @@ import { Avatar } from '../parts/avatar.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { useRoving } from '../parts/roving.ts'
 import { SettingsPane } from '../parts/settings-pane.tsx'
+import { composeTexts } from '../texts/compose.ts'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime } from '../texts/time.ts'
 import { draftsOf, forgetDraft } from './drafts.ts'
@@ -15,10 +16,10 @@ import { draftsOf, forgetDraft } from './drafts.ts'
 /** What was written on this device and not sent, the latest first. */
 export function DraftsPane({ user }: { user: User }) {
   const drafts = draftsOf(user.id)
-  const { drafts: words } = texts.value
+  const words = composeTexts.value.draft_list
   const { list, tabIndexOf, leave } = useRoving(drafts.length)
   return (
-    <SettingsPane title={words.title} tabs={[]} current="">
+    <SettingsPane title={texts.value.drafts.title} tabs={[]} current="">
       {drafts.length === 0 && <p class="quiet">{words.empty}</p>}
       <ul class="inbox rows" {...list}>
         {drafts.map((draft, index) => (
@@ -46,7 +47,8 @@ interface ItemProps {
 function DraftItem({ draft, tabIndex, onDiscard }: ItemProps) {
   const { store } = useApp()
   const { conversations } = useReadable(store.conversations)
-  const { files, threads, drafts: words, conversations: places } = texts.value
+  const { files, threads, conversations: places } = texts.value
+  const words = composeTexts.value.draft_list
   const { place, conversation_id = place, text, at } = draft
   const conversation = conversations.find(({ id }) => id === conversation_id)
   const isReply = place !== conversation_id

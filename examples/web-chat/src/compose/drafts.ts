@@ -24,8 +24,8 @@ export interface Draft {
 }
 
 /** Changes when a draft begins or ends. */
-const changed = signal(0)
-addEventListener('storage', ({ key }) => key?.startsWith(PREFIX) && changed.value++)
+export const draftsChange = signal(0)
+addEventListener('storage', ({ key }) => key?.startsWith(PREFIX) && draftsChange.value++)
 
 export function readDraft(user_id: string, place: string): Draft | undefined {
   return parse(attempt(() => localStorage.getItem(keyOf(user_id, place))) ?? null)
@@ -38,12 +38,12 @@ export function keepDraft(user_id: string, place: string, change: Partial<Draft>
   const isEmpty = draft.text === '' && draft.quote_id === undefined && !draft.files?.length
   const key = keyOf(user_id, place)
   attempt(() => (isEmpty ? localStorage.removeItem(key) : localStorage.setItem(key, JSON.stringify(draft))))
-  if (isEmpty === (before !== undefined)) changed.value++
+  if (isEmpty === (before !== undefined)) draftsChange.value++
 }
 
 /** The drafts of a user by place, the latest first. A component that calls it is rendered again when one begins or ends. */
 export function draftsOf(user_id: string): (Draft & { place: string })[] {
-  changed.value
+  draftsChange.value
   const start = keyOf(user_id, '')
   const keys = attempt(() => Object.keys(localStorage).filter((key) => key.startsWith(start))) ?? []
   return keys
@@ -57,7 +57,7 @@ export function draftsOf(user_id: string): (Draft & { place: string })[] {
 
 export function forgetDraft(user_id: string, place: string): void {
   attempt(() => localStorage.removeItem(keyOf(user_id, place)))
-  changed.value++
+  draftsChange.value++
 }
 
 /** At a sign-out. */

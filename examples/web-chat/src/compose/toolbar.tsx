@@ -1,5 +1,6 @@
 import type { RefObject, VNode } from 'preact'
 import { FORMAT_KEYS, type Keys, keyText } from '../keys/table.ts'
+import { composeTexts } from '../texts/compose.ts'
 import { texts } from '../texts/texts.ts'
 import { type Format, format } from './formatting.ts'
 
@@ -15,9 +16,9 @@ const SIGNS: Record<Format, VNode> = {
 
 /** Buttons that format what is selected in a field. */
 export function Toolbar({ field }: { field: RefObject<HTMLTextAreaElement | null> }) {
-  const { composer } = texts.value
+  const { formats } = composeTexts.value
   return (
-    <div class="toolbar-format" role="toolbar" aria-label={composer.formatting}>
+    <div class="toolbar-format" role="toolbar" aria-label={texts.value.composer.formatting}>
       {(Object.keys(SIGNS) as Format[]).map((kind) => {
         const [keys] = (FORMAT_KEYS as Partial<Record<Format, readonly Keys[]>>)[kind] ?? []
         return (
@@ -25,8 +26,8 @@ export function Toolbar({ field }: { field: RefObject<HTMLTextAreaElement | null
             key={kind}
             type="button"
             class="icon-button"
-            aria-label={composer.formats[kind]}
-            title={keys ? `${composer.formats[kind]} (${keyText(keys)})` : composer.formats[kind]}
+            aria-label={formats[kind]}
+            title={keys ? `${formats[kind]} (${keyText(keys)})` : formats[kind]}
             // The field keeps what is selected in it, and the keys on the screen stay.
             onPointerDown={(event) => event.preventDefault()}
             onClick={() => field.current && format(field.current, kind)}

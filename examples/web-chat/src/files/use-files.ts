@@ -3,8 +3,6 @@ import { type FileUpload, uploadsOf } from 'chat-server/client/parts'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
-import { texts } from '../texts/texts.ts'
-import { sizeText } from './size-text.ts'
 
 /** The files of a message that is being written. */
 export interface DraftFiles {
@@ -13,6 +11,8 @@ export interface DraftFiles {
   refusal: string | undefined
   /** Whether all of them have arrived. */
   areReady: boolean
+  /** Whether one has failed. */
+  haveFailed: boolean
   add(files: Iterable<File>): void
   retry(key: string): void
   remove(key: string): void
@@ -57,23 +57,20 @@ export function useFiles(
     uploads,
     refusal,
     areReady: uploads.every(({ status }) => status === 'ready'),
+    haveFailed: uploads.some(({ status }) => status === 'failed'),
     add(files) {
       const given = [...files]
       const fitting = given.filter(({ size }) => size > 0 && size <= max_bytes)
-      const { too_large, are_empty, too_many } = texts.value.files
-      const large = given.filter(({ size }) => size > max_bytes)
-      const empty = given.filter(({ size }) => size === 0)
-      const refusals = [
-        large.length > 0 && too_large(namesOf(large), large.length, sizeText(max_bytes)),
-        empty.length > 0 && are_empty(namesOf(empty), empty.length),
-      ]
-      setRefusal(refusals.filter(Boolean).join(' ') || undefined)
+      let areTooMany = false
       try {
         add(conversation_id, fitting, draft)
       } catch (error) {
         if (!(error instanceof RangeError)) throw error
-        setRefusal(too_many(namesOf(fitting)))
+        areTooMany = true
       }
+      setRefusal(undefined)
+      if (areTooMany || fitting.length < given.length)
+        void import('./refusal.ts').then(({ refusalOf }) => setRefusal(refusalOf(given, { max_bytes, areTooMany })))
     },
     retry,
     remove(key) {
@@ -93,9 +90,4 @@ export function useFiles(
 function toUpload(attachment: Attachment): FileUpload {
   const { id, name, size } = attachment
   return { key: id, file: new Blob(), name, size, sent: size, status: 'ready', attachment }
-}
-
-/** The names of files, each set apart from what is around it, whatever its direction. */
-function namesOf(files: readonly File[]): string {
-  return files.map(({ name }) => `\u2068${name}\u2069`).join(', ')
 }

@@ -1,9 +1,12 @@
 import type { Attachment, User } from 'chat-server/client'
-import { useEffect } from 'preact/hooks'
+import type { Readable, ThreadView } from 'chat-server/client/store'
+import { useEffect, useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
 import { goTo } from '../app/route.ts'
 import { Composer } from '../compose/composer.tsx'
+import { runningOf } from '../compose/running.ts'
 import { titleOf } from '../conversations/title.ts'
 import { mayWrite, type OpenConversation } from '../conversations/use-conversation.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
@@ -12,6 +15,12 @@ import { topicsTexts } from '../texts/settings.ts'
 import { texts } from '../texts/texts.ts'
 import { ThreadList } from './list.tsx'
 import { TypingLine } from './typing-line.tsx'
+
+const NO_THREAD: Readable<ThreadView | undefined> = {
+  getSnapshot: () => undefined,
+  getServerSnapshot: () => undefined,
+  subscribe: () => () => {},
+}
 
 interface TopicsProps {
   conversation: OpenConversation
@@ -27,11 +36,16 @@ export function Topics({ conversation, user, root_id, message_id }: TopicsProps)
   const { client, store, presence } = useApp()
   const { id, role, layout_unset } = conversation
   const { composer, stream } = texts.value
+  // The thread of the last question, whose answer can be stopped here.
+  const [asked, setAsked] = useState<string>()
+  const { messages = [] } = useReadable(asked === undefined ? NO_THREAD : store.thread(asked)) ?? {}
 
   async function begin(content: string, role: 'user' | 'assistant', attachments: Attachment[]): Promise<void> {
     const files = attachments.length > 0 && { attachments }
     const posted = await store.post({ conversation_id: id, content, role, ...files })
-    if (posted && role === 'assistant') goTo({ name: 'thread', conversation_id: id, root_id: posted.root_id })
+    if (!posted || role !== 'assistant') return
+    setAsked(posted.root_id)
+    goTo({ name: 'thread', conversation_id: id, root_id: posted.root_id })
   }
 
   // A message is shown in its thread.
@@ -56,7 +70,7 @@ export function Topics({ conversation, user, root_id, message_id }: TopicsProps)
             label={stream.box(titleOf(conversation))}
             placeholder={composer.thread}
             isTalk={false}
-            running={undefined}
+            running={runningOf(messages, user.id)}
             onSend={begin}
             onTyping={() => presence.sendTyping(id)}
           />

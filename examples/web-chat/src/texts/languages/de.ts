@@ -328,9 +328,6 @@ export const texts: Texts = {
   },
   drafts: {
     title: 'Entwürfe',
-    empty: 'Keine Entwürfe.',
-    quote: 'Ein Zitat',
-    discard: (place) => `Den Entwurf für ${place} verwerfen`,
   },
   threads: {
     empty: 'Noch nichts hier',
@@ -412,19 +409,10 @@ export const texts: Texts = {
   files: {
     list: 'Dateien',
     attach: 'Dateien anhängen',
-    retry: (name: string) => `${name} noch einmal senden`,
-    remove: (name: string) => `${name} entfernen`,
-    uploading: (name: string) => `${name} wird gesendet`,
     checking: 'wird geprüft',
-    failed: 'wurde nicht gesendet',
     gone: 'gelöscht',
     refused: 'abgelehnt',
     count: (count: number) => (count === 1 ? '1 Datei' : `${count} Dateien`),
-    too_large: (names: string, count: number, size: string) =>
-      `${names} ${count === 1 ? 'ist' : 'sind'} zu groß: Eine Datei hat höchstens ${size}.`,
-    are_empty: (names: string, count: number) => `${names} ${count === 1 ? 'ist' : 'sind'} leer.`,
-    too_many: (names: string) => `Eine Nachricht hat höchstens 10 Dateien. Nicht hinzugefügt: ${names}.`,
-    not_asked: 'Der Assistent bekommt keine Dateien: Sie bleiben hier für die nächste Nachricht.',
   },
   composer: {
     thread: 'Ein Thema beginnen…',
@@ -448,7 +436,6 @@ export const texts: Texts = {
     },
     as_file: 'Als Datei senden',
     formatting: 'Formatierung',
-    formats: { bold: 'Fett', italic: 'Kursiv', strike: 'Durchgestrichen', code: 'Code', list: 'Liste', quote: 'Zitat' },
   },
   typing: (names) =>
     names.length === 1
@@ -753,5 +740,25 @@ export const texts: Texts = {
     took: (status, ms) => `${status} in ${ms} ms`,
     headers: 'Kopfzeilen',
     empty: 'Ohne Inhalt.',
+  },
+  draft_files: {
+    retry: (name) => `${name} noch einmal senden`,
+    remove: (name) => `${name} entfernen`,
+    uploading: (name) => `${name} wird gesendet`,
+    failed: 'wurde nicht gesendet',
+    not_asked: 'Der Assistent bekommt keine Dateien: Sie bleiben hier für die nächste Nachricht.',
+    waits: 'Deine Nachricht wird gesendet, sobald die Dateien hochgeladen sind.',
+  },
+  refusals: {
+    too_large: (names, count, size) =>
+      `${names} ${count === 1 ? 'ist' : 'sind'} zu groß: Eine Datei hat höchstens ${size}.`,
+    are_empty: (names, count) => `${names} ${count === 1 ? 'ist' : 'sind'} leer.`,
+    too_many: (names) => `Eine Nachricht hat höchstens 10 Dateien. Nicht hinzugefügt: ${names}.`,
+  },
+  formats: { bold: 'Fett', italic: 'Kursiv', strike: 'Durchgestrichen', code: 'Code', list: 'Liste', quote: 'Zitat' },
+  draft_list: {
+    empty: 'Keine Entwürfe.',
+    quote: 'Ein Zitat',
+    discard: (place) => `Den Entwurf für ${place} verwerfen`,
   },
 }

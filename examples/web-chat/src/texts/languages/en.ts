@@ -1,10 +1,11 @@
+import type { texts as compose } from '../compose-en.ts'
 import type { texts as entry } from '../entry-en.ts'
 import type { texts as room } from '../room-en.ts'
 import type { texts as settings } from '../settings-en.ts'
 
 const list = new Intl.ListFormat('en-GB')
 
-/** The texts of the page in English, but for those of `entry-en.ts`, `room-en.ts` and `settings-en.ts`. Every other language has the same keys: a missing one does not compile. */
+/** The texts of the page in English, but for those of the files `*-en.ts` beside it. Every other language has the same keys: a missing one does not compile. */
 export const texts = {
   starting: 'One moment…',
   cancel: 'Cancel',
@@ -222,9 +223,6 @@ export const texts = {
   },
   drafts: {
     title: 'Drafts',
-    empty: 'No drafts.',
-    quote: 'A quote',
-    discard: (place: string) => `Discard the draft for ${place}`,
   },
   threads: {
     empty: 'Nothing here yet',
@@ -306,19 +304,10 @@ export const texts = {
   files: {
     list: 'Files',
     attach: 'Attach files',
-    retry: (name: string) => `Send ${name} again`,
-    remove: (name: string) => `Remove ${name}`,
-    uploading: (name: string) => `${name} is being sent`,
     checking: 'is being checked',
-    failed: 'was not sent',
     gone: 'deleted',
     refused: 'refused',
     count: (count: number) => (count === 1 ? '1 file' : `${count} files`),
-    too_large: (names: string, count: number, size: string) =>
-      `${names} ${count === 1 ? 'is' : 'are'} too large: a file has at most ${size}.`,
-    are_empty: (names: string, count: number) => `${names} ${count === 1 ? 'is' : 'are'} empty.`,
-    too_many: (names: string) => `A message has at most 10 files. These were not added: ${names}.`,
-    not_asked: 'The assistant does not get files: they stay here for your next message.',
   },
   composer: {
     thread: 'Begin a thread…',
@@ -342,7 +331,6 @@ export const texts = {
     } as Readonly<Record<string, string>>,
     as_file: 'Send as a file',
     formatting: 'Formatting',
-    formats: { bold: 'Bold', italic: 'Italic', strike: 'Strikethrough', code: 'Code', list: 'List', quote: 'Quote' },
   },
   typing: (names: readonly string[]) =>
     names.length === 1
@@ -356,4 +344,4 @@ export const texts = {
 export type FirstTexts = typeof texts
 
 /** The texts of the page in a language. */
-export type Texts = FirstTexts & typeof entry & typeof room & typeof settings
+export type Texts = FirstTexts & typeof compose & typeof entry & typeof room & typeof settings
