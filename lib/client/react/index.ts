@@ -39,6 +39,7 @@ import {
 import { useChatStore } from './context.ts'
 import { type ListActions, useList, useReloadable } from './lists.ts'
 import { useReadable } from './readable.ts'
+import type { WindowPostOptions } from './windows.ts'
 
 export { ChatProvider, type ChatProviderProps, useChatStore } from './context.ts'
 export type { ListActions } from './lists.ts'
@@ -149,7 +150,7 @@ export function useConversationSettings(
 /** Posts the first message of a thread. */
 export type StartThread = (
   content: string,
-  options?: Pick<PostOptions, 'attachments' | 'quote_id'>,
+  options?: Pick<WindowPostOptions, 'title' | 'attachments' | 'quote_id'>,
 ) => Promise<PostedMessage | undefined>
 
 /** The threads of a conversation, latest activity first; `pending` has those that are not stored yet. */

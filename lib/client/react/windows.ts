@@ -8,6 +8,8 @@ import { useReadable } from './readable.ts'
 export interface WindowPostOptions {
   /** The message of a thread that is answered. Default: the root, in a thread. */
   parent_id?: string
+  /** The title of the thread that the post begins, where it is no reply. */
+  title?: string
   /** With `assistant`, the assistant answers. */
   role?: 'user' | 'assistant'
   /** Files that were uploaded before; with one, the text may be empty. */

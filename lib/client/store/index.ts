@@ -158,9 +158,9 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
   const { refresh_ms = REFRESH_MS, initial } = options
   // Sent when the end is read: else that could have the message beside the post.
   const showEnd = (post: PendingPost) => windows.showEnd(post)
-  const outbox = createOutbox(client, showEnd, showPost, (message) => {
+  const outbox = createOutbox(client, showEnd, showPost, (message, { title }) => {
     const event = { type: 'message.new', payload: { message } } as const
-    windows.apply(event)
+    windows.apply(event, title)
     threads.peek(message.root_id)?.update((data) => {
       const next = foldThread(data, message.root_id, event, userId())
       return next === 'stale' ? data : next

@@ -16,6 +16,7 @@ const NEW_POST: NamesOf<NewPost> = {
   parent_id: 0,
   root_id: 0,
   content: 0,
+  title: 0,
   role: 0,
   attachments: 0,
   quote_id: 0,
@@ -51,14 +52,14 @@ export function createOutbox(
   client: StoreClient,
   onSend: (post: PendingPost) => Promise<void>,
   onChange: (post: PendingPost) => void,
-  onStored: (message: Message) => void,
+  onStored: (message: Message, post: PendingPost) => void,
 ): Outbox {
   const posts = new Map<string, PendingPost>()
   const queue = createQueue()
   const retries = createRetries((key) => void retry(key))
   const { send, isShown, findOwn } = createSender(client, posts, keep, (post, message) => {
     retries.end(post.key)
-    onStored(message)
+    onStored(message, post)
     onChange(post)
   })
 
@@ -192,9 +193,9 @@ function toPending({ key = newKey(), ...post }: NewPost): PendingPost {
 }
 
 function sendTo(client: StoreClient, post: PendingPost): Promise<PostedMessage> {
-  const { key, conversation_id, parent_id, content, role, attachments, quote_id, variant_of } = post
+  const { key, conversation_id, parent_id, content, title, role, attachments, quote_id, variant_of } = post
   const options = { headers: { 'idempotency-key': key } }
-  const input = { content, role, attachment_ids: attachments?.map(({ id }) => id), quote_id, variant_of }
+  const input = { content, title, role, attachment_ids: attachments?.map(({ id }) => id), quote_id, variant_of }
   if (parent_id === undefined) return client.messages.postRoot(conversation_id, input, options)
   return client.messages.reply(parent_id, input, options)
 }

@@ -96,6 +96,8 @@ export interface PendingPost {
   root_id?: string
   parent_id?: string
   content: string
+  /** The title of the thread that it begins. */
+  title?: string | undefined
   role?: 'user' | 'assistant' | undefined
   /** Files that were uploaded before. */
   attachments?: Attachment[]
@@ -116,6 +118,8 @@ export interface NewPost {
   parent_id?: string | undefined
   root_id?: string | undefined
   content: string
+  /** The title of the thread that it begins, of a post without `parent_id` only. */
+  title?: string | undefined
   /** With `assistant`, the assistant answers: `content` is the question. Default: that of the layout of the conversation. */
   role?: 'user' | 'assistant' | undefined
   /** Files that were uploaded before: with one, `content` may be empty. */

@@ -183,6 +183,9 @@ function withPosts(
   const known = (wanted: string | undefined) => shown.find(({ id }) => id === wanted)
   return [
     ...messages,
-    ...pending.map((post) => toMessage(post, { parent: known(post.parent_id), quoted: known(post.quote_id) }, user_id)),
+    ...pending.map((post): TimelineStoreMessage => {
+      const message = toMessage(post, { parent: known(post.parent_id), quoted: known(post.quote_id) }, user_id)
+      return post.title ? { ...message, thread: { title: post.title, reply_count: 0, last_replier_ids: [] } } : message
+    }),
   ]
 }

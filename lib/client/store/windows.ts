@@ -3,7 +3,7 @@ import { refuseUnknown } from '../options.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import type { Readable } from './cell.ts'
-import { foldWindow, type WindowData } from './fold-window.ts'
+import { foldWindow, NOTHING, type WindowData } from './fold-window.ts'
 import type { Resource } from './resource.ts'
 import type { MessagesView, PendingPost } from './types.ts'
 import { type ReadWindowPage, type WindowMove, type WindowOptions, windowPlan } from './window.ts'
@@ -126,12 +126,15 @@ export function createWindows(
     update(post: PendingPost) {
       for (const key of keysOf(post)) windows.peek(key)?.update()
     },
-    apply(event: ConversationStreamEvent & { type: 'message.new' }) {
+    /** @param title the title of the thread that the message begins, which is not in the message */
+    apply(event: ConversationStreamEvent & { type: 'message.new' }, title: string | undefined) {
+      const { root_id } = event.payload.message
       for (const key of keysOf(event.payload.message))
         windows.peek(key)?.update((data) => {
           // Its event counts it.
           if (data.next_after !== undefined) return data
-          const next = foldWindow(data, hasOf(...partsOf(key)), event, userId())
+          const before = title && data !== NOTHING ? { ...data, titled: { root_id, title } } : data
+          const next = foldWindow(before, hasOf(...partsOf(key)), event, userId())
           return next === 'stale' ? data : next
         })
     },

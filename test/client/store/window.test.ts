@@ -74,6 +74,54 @@ it('moves to its end with a post of the user, which is shown at once and never v
   stop()
 })
 
+it('shows the title of a post from its beginning, with and without the stream', async () => {
+  const { store, conversation_id, network, elsewhere } = await startRoom(1)
+  const part = store.conversation(conversation_id)
+  const titles: Record<string, Set<string | undefined>> = {}
+  const stop = part.subscribe(() => {
+    for (const { content, thread } of part.getSnapshot().messages)
+      titles[content] = (titles[content] ?? new Set()).add(thread?.title)
+  })
+  await waitForView(part, isReady)
+  await waitForView(store.connection, ({ status }) => status === 'online')
+  await store.post({ conversation_id, title: 'Engines', content: 'with the stream' })
+  await waitForView(part, ({ messages }) => !messages.at(-1)!.pending)
+  network.before = (call) => {
+    if (call === 'GET /api/stream') throw new TypeError('fetch failed')
+  }
+  network.cut()
+  await waitForView(store.connection, ({ status }) => status !== 'online')
+  const posted = (await store.post({ conversation_id, title: 'Pumps', content: 'without it' }))!
+  expect(part.getSnapshot().messages.at(-1)).toMatchObject({ id: posted.message_id, thread: { title: 'Pumps' } })
+  expect(titles).toEqual({
+    0: new Set([undefined]),
+    'with the stream': new Set(['Engines']),
+    'without it': new Set(['Pumps']),
+  })
+  const stored = await elsewhere.threads.tree(posted.root_id)
+  expect(stored.title).toBe('Pumps')
+  stop()
+})
+
+it('keeps the later title when a post is sent again whose response was lost', async () => {
+  const { store, conversation_id, network, elsewhere } = await startRoom(0)
+  const part = store.conversation(conversation_id)
+  const stop = part.subscribe(() => {})
+  await waitForView(part, isReady)
+  await waitForView(store.connection, ({ status }) => status === 'online')
+  network.after = async (call) => {
+    if (!call.endsWith('/root')) return
+    network.after = () => {}
+    const { messages } = await waitForView(part, ({ messages }) => messages.length === 1 && !messages[0]!.pending)
+    await elsewhere.threads.setTitle(messages[0]!.id, { title: 'Pumps' })
+    await waitForView(part, ({ messages }) => messages[0]!.thread?.title === 'Pumps')
+    throw new TypeError('the response was lost')
+  }
+  await store.post({ conversation_id, title: 'Engines', content: 'It runs.' })
+  expect(part.getSnapshot().messages).toMatchObject([{ content: 'It runs.', thread: { title: 'Pumps' } }])
+  stop()
+})
+
 it('has the replies of a thread with its root, and their own posts in place', async () => {
   const { store, grace, root_id, reply, ada } = await startThread()
   const part = store.replies(root_id)
