@@ -59,6 +59,32 @@ const LISTED = {
   },
 }
 
+/** Style sheets that a script adopts when it is loaded, by `import './a.css?adopted'`: the policy of the page allows those. */
+const ADOPTED = {
+  name: 'adopted',
+  setup({ onResolve, onLoad, esbuild }) {
+    onResolve({ filter: /\.css\?adopted$/ }, ({ resolveDir, path }) => ({
+      path: resolve(resolveDir, path.replace('?adopted', '')),
+      namespace: 'adopted',
+    }))
+    onLoad({ filter: /./, namespace: 'adopted' }, async ({ path }) => {
+      const { outputFiles } = await esbuild.build({
+        entryPoints: [path],
+        bundle: true,
+        minify: true,
+        target: TARGETS,
+        write: false,
+        logLevel: 'warning',
+      })
+      return {
+        contents: `const sheet = new CSSStyleSheet()
+          sheet.replaceSync(${JSON.stringify(outputFiles[0].text)})
+          document.adoptedStyleSheets.push(sheet)`,
+      }
+    })
+  },
+}
+
 /** Writes the module. */
 export async function buildWeb() {
   const { build } = await import('esbuild')
@@ -78,7 +104,7 @@ export async function buildWeb() {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     tsconfig: `${SOURCE}/tsconfig.json`,
-    plugins: [LISTED, JOINED],
+    plugins: [LISTED, JOINED, ADOPTED],
     define: { HIGHLIGHT: JSON.stringify(highlight.name) },
     metafile: true,
     write: false,

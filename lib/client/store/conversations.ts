@@ -99,6 +99,11 @@ function fold(
     }
     case 'thread.followed':
       return isUncounted(event.payload) && find(event.payload.conversation_id) ? 'stale' : data
+    case 'user.updated': {
+      const { id: user_id, username, display_name, avatar_url } = event.payload.user
+      const direct = data.items.find((item) => item.with?.user_id === user_id)
+      return direct ? changed(data, direct, { with: { user_id, username, display_name, avatar_url } }) : data
+    }
     // What they change, or when, is not in them.
     case 'notifications.count':
     case 'conversation.updated':

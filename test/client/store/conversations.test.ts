@@ -194,4 +194,19 @@ describe('the settings for a conversation', () => {
     end()
     stop()
   })
+
+  it('of two have the names and the photo of the other person as they are, without a request', async () => {
+    const { store, ada, grace, actor, network } = await startThread()
+    await ada.conversations.direct({ user_id: actor('grace').user_id })
+    const stop = store.conversations.subscribe(() => {})
+    const partner = ({ conversations }: ConversationsView) => conversations.find(({ direct }) => direct)?.with
+    await waitForView(store.conversations, (view) => partner(view) !== undefined)
+    await waitForView(store.connection, ({ status }) => status === 'online')
+    network.calls.length = 0
+    await grace.auth.changeProfile({ display_name: 'Grace Hopper' })
+    const view = await waitForView(store.conversations, (view) => partner(view)?.display_name !== undefined)
+    expect(partner(view)).toEqual({ user_id: actor('grace').user_id, username: 'grace', display_name: 'Grace Hopper' })
+    expect(network.calls).toEqual([])
+    stop()
+  })
 })

@@ -12,8 +12,9 @@ import { showToast } from '../parts/toast.tsx'
 import { accountTexts } from '../texts/settings.ts'
 import { texts } from '../texts/texts.ts'
 import { useConfirmed } from './confirmed.tsx'
+import { OwnPhoto } from './own-photo.tsx'
 
-/** The names of the user, and the address. */
+/** The photo and the names of the user, and the address. */
 export function Profile({ user }: { user: User }) {
   const app = useApp()
   const { profile } = accountTexts.value
@@ -21,7 +22,7 @@ export function Profile({ user }: { user: User }) {
   return (
     <>
       <p class="identity">
-        <Avatar id={user.id} name={nameOf(user)} />
+        <Avatar id={user.id} name={nameOf(user)} photo={user.avatar_url} />
         <span class="name">
           <strong dir="auto">{nameOf(user)}</strong>
           <small>
@@ -29,6 +30,7 @@ export function Profile({ user }: { user: User }) {
           </small>
         </span>
       </p>
+      <OwnPhoto user={user} />
       {isOwn ? <Names user={user} /> : <p class="quiet">{profile.of_host}</p>}
       {isOwn && <Email user={user} />}
     </>

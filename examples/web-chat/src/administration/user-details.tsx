@@ -49,7 +49,7 @@ function Facts({ facts }: { facts: AccountFacts }) {
   const { user, has_password, last_seen_at, sessions, keys, conversations } = facts
   return (
     <div class="identity">
-      <Avatar id={user.id} name={nameOf(user)} />
+      <Avatar id={user.id} name={nameOf(user)} photo={user.avatar_url} />
       <span class="name">
         <strong dir="auto">{nameOf(user)}</strong>
         <AccountTags account={user} />

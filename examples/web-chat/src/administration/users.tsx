@@ -71,7 +71,7 @@ function UserItem({ account }: { account: Account }) {
   const { id, username, email } = account
   return (
     <li>
-      <Avatar id={id} name={nameOf(account)} />
+      <Avatar id={id} name={nameOf(account)} photo={account.avatar_url} />
       <span class="name">
         <a href={hrefOf({ name: 'administration', tab: 'users', id })} dir="auto">
           {nameOf(account)}

@@ -1,5 +1,5 @@
 import { effect } from '@preact/signals'
-import type { ChatClient, ReceivedEvent } from 'chat-server/client'
+import type { ChatClient, Person, ReceivedEvent } from 'chat-server/client'
 import { keepPlace } from './kept-place.ts'
 import type { Session } from './session.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -11,6 +11,8 @@ interface Forgetting {
   client: ChatClient
   /** Of the lock of the tab that keeps the place in the stream. */
   name: string
+  /** Called with a user who has other names, or another photo. */
+  onUser: (user: Person) => void
 }
 
 /**
@@ -19,7 +21,8 @@ interface Forgetting {
  *
  * @param shared the client whose stream the page has
  */
-export function forgetByEvents(shared: ChatClient, { snapshot, userId, client, name }: Forgetting): ChatClient {
+export function forgetByEvents(shared: ChatClient, forgetting: Forgetting): ChatClient {
+  const { snapshot, userId, client, name, onUser } = forgetting
   const forget = (event: ReceivedEvent['event']) => forgetBy(event, snapshot, userId())
   return {
     ...shared,
@@ -30,6 +33,7 @@ export function forgetByEvents(shared: ChatClient, { snapshot, userId, client, n
         try {
           for await (const received of shared.events.followAll(options)) {
             await forget(received.event)
+            if (received.event.type === 'user.updated') onUser(received.event.payload.user)
             place.move(received)
             yield received
           }

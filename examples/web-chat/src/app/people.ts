@@ -1,20 +1,22 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { Capabilities, ChatClient, Participant } from 'chat-server/client'
+import type { Capabilities, ChatClient, Participant, Person as User } from 'chat-server/client'
 import { texts } from '../texts/texts.ts'
 
 /** How many participants are read at once, and how many at most: names of more people are seen when they write. */
 const PAGE = 200
 const MAX_READ = 1_000
 
-/** A person with names. */
-export type Person = Pick<Participant, 'user_id' | 'username' | 'display_name'>
+/** A person with names, and the photo. */
+export type Person = Pick<Participant, 'user_id' | 'username' | 'display_name' | 'avatar_url'>
 
-/** The names of people that the page has met. */
+/** The names and photos of people that the page has met. */
 export interface People {
   /** By the id of the user. */
   known: ReadonlySignal<ReadonlyMap<string, Person>>
   /** Reads the participants of a conversation. @param partner who may be no participant: an application @throws ChatError */
   load(conversation_id: string, partner?: Person): Promise<Participant[]>
+  /** A person has other names, or another photo. */
+  update(user: User): void
   /** The participants as they were read the last time. */
   of(conversation_id: string): readonly Participant[]
   /** The name to show for a user; one who has left may have none. */
@@ -40,6 +42,13 @@ export function createPeople(client: ChatClient, { assistant }: Pick<Capabilitie
       const met = partner ? [partner, ...all] : all
       known.value = new Map([...known.value, ...met.map((person): [string, Person] => [person.user_id, person])])
       return all
+    },
+    update({ id, username, display_name, avatar_url }) {
+      const names = { username, display_name, avatar_url }
+      const rename = <Known extends Person>(each: Known) => (each.user_id === id ? { ...each, ...names } : each)
+      for (const [conversation_id, all] of participants) participants.set(conversation_id, all.map(rename))
+      const person = known.value.get(id)
+      if (person) known.value = new Map(known.value).set(id, rename(person))
     },
     of: (conversation_id) => participants.get(conversation_id) ?? [],
     nameOf: (user_id) => nameOf(user_id === undefined ? undefined : known.value.get(user_id)),

@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import { type ChatClient, ChatError, createChatClient } from 'chat-server/client'
+import { type ChatClient, ChatError, createChatClient, type Person } from 'chat-server/client'
 import { presenceOf } from 'chat-server/client/parts'
 import { createChatStore } from 'chat-server/client/store'
 import type { Config } from './config.ts'
@@ -59,6 +59,12 @@ export function createStart({ api, brand }: Config): Start {
       ...(header_name && { csrf_header_name: header_name }),
     }
     const userId = () => session.user.peek()?.id ?? ''
+    const onUser = (changed: Person) => {
+      people.update(changed)
+      const { username, display_name, avatar_url } = changed
+      const own = session.user.peek()
+      if (own?.id === changed.id) session.update({ ...own, username, display_name, avatar_url })
+    }
     const unsent = createUnsent(
       // A page of another origin than the service cannot read its cookies.
       createChatClient({ ...client_options, fetch: keptFetch, ...(csrf_token && { csrf_token }) }),
@@ -66,13 +72,13 @@ export function createStart({ api, brand }: Config): Start {
     )
     const { client } = unsent
     const shared = shareStream(client, () => `chat:stream:${api}:${userId()}`)
-    const forgetting = { snapshot, userId, client, name: `chat:kept:${api}` }
+    const people = createPeople(client, features)
+    const forgetting = { snapshot, userId, client, name: `chat:kept:${api}`, onUser }
     const store = unsent.storeOf(createChatStore(forgetByEvents(shared, forgetting)))
     const session = createSession(client, store, { user, isSetUp }, api)
     resend(unsent, store, session)
     clearAfter(session, snapshot)
     const presence = presenceOf(store)
-    const people = createPeople(client, features)
     const route = followHash()
     return { brand, features, client, client_options, store, presence, session, snapshot, people, route }
   }

@@ -61,7 +61,7 @@ export function AddPerson({ conversation_id, participants, onAdded }: AddPersonP
         {found.map((person) => (
           <li key={person.id}>
             <button type="button" disabled={add.isRunning} onClick={() => void add.run({ user_id: person.id })}>
-              <Avatar id={person.id} name={nameOf(person)} />
+              <Avatar id={person.id} name={nameOf(person)} photo={person.avatar_url} />
               <span dir="auto">{nameOf(person)}</span>
               <small>
                 <bdi>@{person.username}</bdi>

@@ -68,7 +68,7 @@ function NewDirect({ onOpen }: { onOpen: (conversation_id: string) => void }) {
         {found.map((person) => (
           <li key={person.id}>
             <button type="button" disabled={isRunning} onClick={() => void run(person.id)}>
-              <Avatar id={person.id} name={nameOf(person)} />
+              <Avatar id={person.id} name={nameOf(person)} photo={person.avatar_url} />
               <span dir="auto">{conversations.direct_button(nameOf(person))}</span>
               <small>
                 <bdi>@{person.username}</bdi>

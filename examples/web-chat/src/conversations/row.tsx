@@ -66,7 +66,7 @@ export function ConversationRow({ conversation, place, size, isSelected, presenc
 /** What a conversation is known by: a person's letters, a room's icon, the sign of the assistant. */
 function Sign({ conversation, title, presence }: Pick<RowProps, 'conversation' | 'presence'> & { title: string }) {
   const { with: partner, layout, icon } = conversation
-  if (partner) return <Avatar id={partner.user_id} name={title} presence={presence} />
+  if (partner) return <Avatar id={partner.user_id} name={title} photo={partner.avatar_url} presence={presence} />
   if (layout === 'assistant' && !icon) return <AssistantAvatar />
   return (
     <span class="avatar sign" aria-hidden="true">

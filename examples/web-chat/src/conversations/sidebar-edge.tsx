@@ -1,35 +1,8 @@
-import { effect, signal } from '@preact/signals'
 import { texts } from '../texts/texts.ts'
+import { MAX_WIDTH, MIN_WIDTH, setWidth, width } from './sidebar-width.ts'
 
-/** How wide the sidebar is, in pixels. */
-const [MIN, MAX, DEFAULT] = [200, 480, 280]
+/** By how much an arrow key moves the edge, in pixels. */
 const STEP = 20
-const KEY = 'chat:sidebar'
-
-const width = signal(readWidth())
-
-effect(() => {
-  const { value } = width
-  document.documentElement.style.setProperty('--sidebar', `${value}px`)
-  try {
-    if (value === DEFAULT) localStorage.removeItem(KEY)
-    else localStorage.setItem(KEY, `${value}`)
-  } catch {
-    // A browser may allow no storage: then the width lasts as long as the page.
-  }
-})
-
-function readWidth(): number {
-  try {
-    return within(Number(localStorage.getItem(KEY)) || DEFAULT)
-  } catch {
-    return DEFAULT
-  }
-}
-
-function within(pixels: number): number {
-  return Math.round(Math.max(MIN, Math.min(MAX, pixels)))
-}
 
 /** The edge of the sidebar, which the pointer and the arrow keys move. */
 export function SidebarEdge() {
@@ -43,24 +16,22 @@ export function SidebarEdge() {
       aria-orientation="vertical"
       aria-label={texts.value.conversations.resize}
       aria-valuenow={width.value}
-      aria-valuemin={MIN}
-      aria-valuemax={MAX}
+      aria-valuemin={MIN_WIDTH}
+      aria-valuemax={MAX_WIDTH}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId)
         event.preventDefault()
       }}
       onPointerMove={({ currentTarget, pointerId, clientX }) => {
         if (!currentTarget.hasPointerCapture(pointerId)) return
-        width.value = within(isRtl() ? innerWidth - clientX : clientX)
+        setWidth(isRtl() ? innerWidth - clientX : clientX)
       }}
-      onDblClick={() => {
-        width.value = DEFAULT
-      }}
+      onDblClick={() => setWidth()}
       onKeyDown={(event) => {
         const sign = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
         if (sign === undefined) return
         event.preventDefault()
-        width.value = within(width.value + sign * (isRtl() ? -STEP : STEP))
+        setWidth(width.value + sign * (isRtl() ? -STEP : STEP))
       }}
     />
   )

@@ -14,8 +14,9 @@ import { SwitchButton } from '../switch/switch-button.tsx'
 import { texts } from '../texts/texts.ts'
 import { ConversationList } from './list.tsx'
 import type { Section } from './sections.ts'
-import { SidebarEdge } from './sidebar-edge.tsx'
+import './sidebar-width.ts'
 
+const SidebarEdge = lazy(() => import('./sidebar-edge.tsx').then(({ SidebarEdge }) => SidebarEdge))
 const NewConversation = lazy(() => import('./new.tsx').then(({ NewConversation }) => NewConversation))
 
 /** The conversations, and who is signed in. */
@@ -34,7 +35,7 @@ export function Sidebar({ user, selected }: { user: User; selected: string | und
           <span class="name">{brand.name}</span>
         </p>
         <SwitchButton />
-        <Menu label={menu.label} button={<Avatar id={user.id} name={nameOf(user)} />}>
+        <Menu label={menu.label} button={<Avatar id={user.id} name={nameOf(user)} photo={user.avatar_url} />}>
           {(close) => (
             <>
               <p class="who">

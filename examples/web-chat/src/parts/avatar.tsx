@@ -1,13 +1,44 @@
+import { useState } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
 import { texts } from '../texts/texts.ts'
 import { Icon } from './icon.tsx'
 
 /** How many colors avatars have: see `controls.css`. */
 const COLORS = 8
 
-/** The first letters of a name on a color of its own; the name is beside it. */
-export function Avatar({ id, name, presence }: { id: string; name: string; presence?: string | undefined }) {
+interface AvatarProps {
+  id: string
+  name: string
+  /** Of a person that was read for this place; of others it is known since the page has met them. */
+  photo?: string | undefined
+  presence?: string | undefined
+}
+
+/** The photo of a person; without one, the first letters of the name on a color of its own. The name is beside it. */
+export function Avatar({ id, name, photo, presence }: AvatarProps) {
+  const { people, client_options } = useApp()
+  const [broken, setBroken] = useState<string>()
+  const address = photo ?? people.known.value.get(id)?.avatar_url
+  const isShown = address !== undefined && address !== broken
   return (
-    <span class="avatar" data-color={colorOf(id)} data-initials={initialsOf(name)} aria-hidden="true">
+    <span
+      class="avatar"
+      data-color={colorOf(id)}
+      data-initials={isShown ? undefined : initialsOf(name)}
+      aria-hidden="true"
+    >
+      {isShown && (
+        <img
+          key={address}
+          // The service names a path where it does not know its own address.
+          src={new URL(address, client_options.base_url).href}
+          alt=""
+          loading="lazy"
+          decoding="async"
+          draggable={false}
+          onError={() => setBroken(address)}
+        />
+      )}
       {presence !== undefined && presence !== 'offline' && <span class="dot" data-presence={presence} />}
     </span>
   )

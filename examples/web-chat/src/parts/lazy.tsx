@@ -3,8 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { ErrorNote } from './error-note.tsx'
 
 /**
- * A component of a file of its own, which is loaded when it is first shown: the first screen is smaller without it. After
- * a failure it is loaded when it is shown the next time.
+ * A component of a file of its own, which is loaded when it is first shown, with its style: the first screen is smaller
+ * without them. After a failure it is loaded when it is shown the next time.
  */
 export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   let Loaded: ComponentType<Props> | undefined
@@ -16,8 +16,8 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
       // Another one has loaded it since this one was rendered.
       if (Loaded) return show({})
       let isShown = true
-      load().then(
-        (component) => {
+      Promise.all([load(), import('../styles/later.ts')]).then(
+        ([component]) => {
           Loaded = component
           if (isShown) show({})
         },

@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks'
+import { OwnPhoto } from '../account/own-photo.tsx'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { nameOf } from '../app/people.ts'
@@ -34,13 +35,14 @@ export function ProfileCard({ user_id, conversation_id }: ShownProfile) {
   return (
     <Dialog title={name} onClose={close}>
       <div class="profile-card">
-        <Avatar id={user_id} name={name} presence={status} />
+        <Avatar id={user_id} name={name} photo={person?.avatar_url} presence={status} />
         <p>
           {person && <bdi>@{person.username}</bdi>}
           {status && <span>{texts.value.conversations[status]}</span>}
           {participant && <span>{texts.value.people.roles[participant.role]}</span>}
         </p>
       </div>
+      {isSelf && <OwnPhoto user={session.user.value!} />}
       <ErrorNote error={message.error} />
       <div class="toolbar">
         {isSelf && (

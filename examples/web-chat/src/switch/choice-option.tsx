@@ -14,7 +14,7 @@ interface OptionProps {
 
 /** A conversation, a person or a message in the list of the switcher; the field keeps the focus. */
 export function ChoiceOption({ id, choice, isChosen, onTake }: OptionProps) {
-  const { name, username, user_id, conversation_id, message } = choice
+  const { name, username, user_id, photo, conversation_id, message } = choice
   const option = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (isChosen) option.current?.scrollIntoView({ block: 'nearest' })
@@ -30,7 +30,7 @@ export function ChoiceOption({ id, choice, isChosen, onTake }: OptionProps) {
       onPointerDown={(event) => event.preventDefault()}
       onClick={onTake}
     >
-      {message ? <Icon name="search" /> : <Avatar id={user_id ?? choice.id} name={name} />}
+      {message ? <Icon name="search" /> : <Avatar id={user_id ?? choice.id} name={name} photo={photo} />}
       <span class="name" dir="auto">
         {message ? <FoundText result={message} /> : name}
       </span>

@@ -13,6 +13,7 @@ export interface Choice {
   /** Of the person, also in a direct conversation. */
   user_id?: string
   username?: string
+  photo?: string | undefined
   conversation_id?: string
   message?: SearchResult
 }
@@ -48,11 +49,15 @@ function searchedOf(conversation: ConversationSummary): string {
 function ofConversation(conversation: ConversationSummary): Choice {
   const { id, with: partner } = conversation
   const name = titleOf(conversation)
-  return { id, name, conversation_id: id, ...(partner && { user_id: partner.user_id, username: partner.username }) }
+  return { id, name, conversation_id: id, ...(partner && personOf(partner.user_id, partner)) }
 }
 
 function ofPerson(person: Person): Choice {
-  return { id: person.id, name: nameOf(person), user_id: person.id, username: person.username }
+  return { id: person.id, name: nameOf(person), ...personOf(person.id, person) }
+}
+
+function personOf(user_id: string, { username, avatar_url }: Pick<Person, 'username' | 'avatar_url'>) {
+  return { user_id, username, photo: avatar_url }
 }
 
 function ofMessage(message: SearchResult, conversations: readonly ConversationSummary[]): Choice {

@@ -90,6 +90,18 @@ export const texts = {
   },
   // The card of a person.
   profile: { message: 'Message', mention: 'Mention', edit: 'Edit your profile' },
+  // The own photo.
+  photo: {
+    add: 'Add a photo',
+    change: 'Change photo',
+    remove: 'Remove photo',
+    of_host: 'Your photo comes from the application you signed in to.',
+    refused: 'This file is not a picture that the browser can show. Choose a JPEG or PNG.',
+    crop: 'Choose the part to show',
+    area: 'Part of the picture. Arrow keys move it, plus and minus change its size.',
+    zoom: 'Zoom',
+    saving: 'Saving the photo',
+  },
   // The sheet of keys.
   keys: {
     title: 'Keys',

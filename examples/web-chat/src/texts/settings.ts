@@ -14,6 +14,9 @@ export const keysTexts = computed(() => texts.value.keys)
 /** Those of the card of a person. */
 export const profileTexts = computed(() => texts.value.profile)
 
+/** Those of the own photo. */
+export const photoTexts = computed(() => texts.value.photo)
+
 /** Those of the administration. */
 export const administrationTexts = computed(() => texts.value.administration)
 

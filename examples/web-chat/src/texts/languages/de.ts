@@ -534,6 +534,18 @@ export const texts: Texts = {
   },
   // Die Karte einer Person.
   profile: { message: 'Nachricht', mention: 'Erwähnen', edit: 'Dein Profil ändern' },
+  // Das eigene Foto.
+  photo: {
+    add: 'Foto hinzufügen',
+    change: 'Foto ändern',
+    remove: 'Foto entfernen',
+    of_host: 'Dein Foto kommt von der Anwendung, bei der du angemeldet bist.',
+    refused: 'Diese Datei ist kein Bild, das der Browser zeigen kann. Wähle ein JPEG oder PNG.',
+    crop: 'Ausschnitt wählen',
+    area: 'Ausschnitt des Bildes. Pfeiltasten verschieben ihn, Plus und Minus ändern seine Größe.',
+    zoom: 'Zoom',
+    saving: 'Das Foto wird gespeichert',
+  },
   // Die Tasten.
   keys: {
     title: 'Tasten',

@@ -1,0 +1,2 @@
+// Adopts the style sheet of what the first screen does without.
+import './later.css?adopted'
