@@ -35,7 +35,7 @@ it.skipIf(!hasBrowser)(
     for (let n = 0; n < 30; n++) await chat.messages.reply(ada, root_id, { content: `Steam ${n} https://example.org` })
     const filters = ['from:me', 'in:Engines', 'has:link', 'from:me has:link', 'in:eng from:me', 'after:2001-01-01']
     for (let n = 0; n < 30; n++) {
-      // Five begin with closed filters, which the search then opens.
+      // Five begin anew.
       if (n % 6 === 0) {
         await page.goto(`${stage.url}/#/search`)
         await page.reload()

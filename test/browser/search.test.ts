@@ -12,6 +12,8 @@ async function found(page: Page): Promise<{ texts: string[]; marked: string[] }>
   return { texts: texts!, marked: marked! }
 }
 
+const chips = (page: Page) => page.locator('.chips .chip').allTextContents()
+
 describe.skipIf(!hasBrowser)('the search page', () => {
   it('finds messages, is narrowed by typing and by choosing, and leads to the message in its thread', async () => {
     const stage = await openStage({})
@@ -42,7 +44,7 @@ describe.skipIf(!hasBrowser)('the search page', () => {
       texts: [
         'A kettle makes steam',
         'Full steam: https://example.org/a-long-address',
-        'The *steam* engine <b>whistles</b>',
+        'The steam engine <b>whistles</b>',
       ],
       marked: ['steam', 'steam', 'steam'],
     })
@@ -53,20 +55,30 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     await page.press('.search [type=search]', 'Enter')
     await page.waitForSelector('.search [role=status]:text-is("1 message")')
     expect(await page.inputValue('.search [type=search]')).toBe('steam')
+    expect(await chips(page)).toEqual(['In # Engines', 'From Grace Hopper', 'With a link'])
+    await look(page, 'search-chips')
+    expect(await page.locator('.search details[open]').allTextContents()).toEqual([])
+    await page.click('.search summary')
+    await page.waitForSelector('.search select')
     expect(
       await page.evaluate(
         `[...document.querySelectorAll('.search select')].map((each) => each.selectedOptions[0].text)`,
       ),
     ).toEqual(['Engines', 'Grace Hopper', 'a link'])
-    await page.selectOption('.search select:has(option[value=link])', '')
+    await page.click('.chips button[aria-label="Search without: With a link"]')
+    await page.waitForSelector('.search [role=status]:text-is("1 message")')
+    expect(await chips(page)).toEqual(['In # Engines', 'From Grace Hopper'])
+    expect(await page.evaluate(`document.activeElement.type`)).toBe('search')
     await page.selectOption('.search select:has(option[value="@ada"])', '@ada')
     await page.waitForSelector('.found .name:text-is("Ada Lovelace")')
     await page.selectOption('.search select:has(option[value="@ada"])', '')
     await page.fill('.search input[type=date] >> nth=1', '2001-01-01')
-    await page.waitForSelector('.search [role=status]:text-is("Nothing was found.")')
+    await page.waitForSelector('.search [role=status]:text-is("No matches for “steam”.")')
+    expect(await chips(page)).toEqual(['In # Engines', 'Before 1 Jan 2001'])
     await look(page, 'search-nothing')
     await page.reload()
-    await page.waitForSelector('.search [role=status]:text-is("Nothing was found.")')
+    await page.waitForSelector('.search [role=status]:text-is("No matches for “steam”.")')
+    await page.click('.search summary')
     await page.fill('.search input[type=date] >> nth=1', '')
     await page.click(`.found a[href$="${message_id}"]`)
     await expectOne(page, '.thread .messages > [data-target=true]:has-text("Full steam")')
@@ -82,18 +94,22 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     await page.fill('.search [type=search]', 'filler topic:x from:"grace hopper"')
     await page.press('.search [type=search]', 'Enter')
     await page.waitForSelector('.search .hint:has-text("topic:")')
-    await page.fill('.search [type=search]', 'x in:nowhere')
+    // What names nothing is a word like others: only what became a chip narrows.
+    await chat.messages.postRoot(ada, engines, { content: 'The train in nowhere' })
+    await page.goto(`${stage.url}/#/search`)
+    await page.fill('.search [type=search]', 'train in:nowhere')
     await page.press('.search [type=search]', 'Enter')
-    await page.waitForSelector('.search [role=alert]')
+    await page.waitForSelector('.search .hint:has-text("in:nowhere")')
+    await page.waitForSelector('.search [role=status]:text-is("1 message")')
     await page.press('body', 'Control+k')
     await page.fill('[role=combobox]', 'nowhere at all')
-    await page.waitForSelector('dialog .quiet:text("Nothing was found.")')
+    await page.waitForSelector('dialog .quiet:text("No matches.")')
     await page.press('[role=combobox]', 'Enter')
-    await page.waitForSelector('.search [role=status]:text-is("Nothing was found.")')
+    await page.waitForSelector('.search [role=status]:text-is("No matches for “nowhere at all”.")')
     expect(stage.problems).toEqual([])
   }, 90_000)
 
-  it('takes what is typed in its order, also after a search that has opened the filters', async () => {
+  it('takes filters as they are typed, and the last word before it is whole', async () => {
     const stage = await openStage({})
     const { chat } = stage
     const { page, ada } = await signInAsAda(stage)
@@ -104,18 +120,46 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     await page.goto(`${stage.url}/#/search`)
     await page.reload()
     await page.waitForSelector('.search details:not([open])')
-    await page.fill('.search [type=search]', 'from:grace')
+    for (const letter of 'from:grace stea') await page.press('.search [type=search]', letter === ' ' ? 'Space' : letter)
+    await expect.poll(() => chips(page)).toEqual(['From grace'])
+    expect(await page.inputValue('.search [type=search]')).toBe('stea')
     await page.press('.search [type=search]', 'Enter')
+    await page.waitForSelector('.found mark:text-is("steam")')
+    expect(stage.problems).toEqual([])
+  }, 60_000)
+
+  it('finds rooms and people beside the messages, and is narrowed to a room from there', async () => {
+    const stage = await openStage({})
+    const { chat } = stage
+    const { page, ada } = await signInAsAda(stage)
+    const { conversation_id } = await chat.conversations.create(ada, { title: 'Hops' })
+    for (const [username, display_name] of [
+      ['grace', 'Grace Hopper'],
+      ['hopkins', 'Ann Hopkins'],
+    ] as const) {
+      await chat.users.create(ada, { username, email: `${username}@example.org`, display_name })
+      await chat.participants.add(ada, conversation_id, { username })
+    }
+    const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'A **hop** in the garden' })
+    await page.goto(`${stage.url}/#/c/${conversation_id}`)
+    await page.click('.conversation a[aria-label="Search here"]')
+    await page.waitForSelector('.chips .chip:has-text("In # Hops")')
     await page.waitForSelector('.search [role=status]:text-is("1 message")')
-    await page.waitForSelector('.search details[open] select')
-    expect(await page.inputValue('.search [type=search]')).toBe('')
-    for (const letter of 'steam') await page.press('.search [type=search]', letter)
-    expect(await page.inputValue('.search [type=search]')).toBe('steam')
-    await page.click('.search summary')
-    await page.waitForSelector('.search details:not([open])')
+    await page.fill('.search [type=search]', 'hop')
     await page.press('.search [type=search]', 'Enter')
-    await page.waitForSelector('.search [role=status]:text-is("1 message")')
-    expect(await page.locator('.search details[open]').allTextContents()).toEqual([])
+    await page.waitForSelector('.found mark:text-is("hop")')
+    expect(await page.locator('[aria-label="Rooms and people"] .name').allTextContents()).toEqual([])
+    await page.click('.chips button')
+    await expect
+      .poll(() => page.locator('[aria-label="Rooms and people"] .name').allTextContents())
+      .toEqual(['Hops', 'Grace Hopper', 'Ann Hopkins'])
+    expect(await found(page)).toEqual({ texts: ['A hop in the garden'], marked: ['hop'] })
+    await look(page, 'search-places')
+    await page.click('.found a')
+    await expect.poll(() => page.evaluate('location.hash')).toBe(`#/c/${conversation_id}/m/${root_id}`)
+    await page.evaluate('history.back()')
+    await page.click('button:has-text("Grace Hopper")')
+    await page.waitForSelector('#conversation-title:text-is("Grace Hopper")')
     expect(stage.problems).toEqual([])
   }, 60_000)
 

@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('the switcher', () => {
     // Nobody is offered to write to who shares no conversation.
     await page.click('.sidebar [aria-keyshortcuts]')
     await page.fill('[role=combobox]', 'gre')
-    await page.waitForSelector('dialog .quiet:text("Nothing was found.")')
+    await page.waitForSelector('dialog .quiet:text("No matches.")')
     await chat.participants.add(ada, conversation_id, { username: 'greta' })
     await page.fill('[role=combobox]', 'gret')
     await page.waitForSelector('[role=option]:has-text("greta")')
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('the switcher', () => {
 
     await page.press('body', 'Control+k')
     await page.fill('[role=combobox]', 'nobody at all')
-    await page.waitForSelector('dialog .quiet:text("Nothing was found.")')
+    await page.waitForSelector('dialog .quiet:text("No matches.")')
     const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'The boiler' })
     const { message_id } = await chat.messages.reply(ada, root_id, { content: 'It whistles, then it hisses.' })
     await page.fill('[role=combobox]', 'whistles hisses')

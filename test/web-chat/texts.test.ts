@@ -5,7 +5,7 @@ import { hrefOf, parseHash } from '../../examples/web-chat/src/app/route.ts'
 import { cutName } from '../../examples/web-chat/src/files/cut-name.ts'
 import { decodeText } from '../../examples/web-chat/src/markdown/entities.ts'
 import { safeHref } from '../../examples/web-chat/src/markdown/links.ts'
-import { plainOf } from '../../examples/web-chat/src/markdown/plain.ts'
+import { plainExcerpt, plainOf } from '../../examples/web-chat/src/markdown/plain.ts'
 import { texts as compose } from '../../examples/web-chat/src/texts/compose-en.ts'
 import { directionOf } from '../../examples/web-chat/src/texts/direction.ts'
 import { texts as entry } from '../../examples/web-chat/src/texts/entry-en.ts'
@@ -50,11 +50,39 @@ it.each([
   ['a | b, --- and |x| ---', 'a | b, --- and |x| ---'],
   ['> quoted\n- one\n* two', 'quoted\none\ntwo'],
   ['[a link](https://example.org) ![picture](x.png)', 'a link picture'],
+  ['*one*, _two_ and (*three*)', 'one, two and (three)'],
+  ['2*3*4 \\*a* _b', '2*3*4 \\*a* _b'],
   ['a - b * c, 2 ** 3 ** 4, snake_case_name, <b>', 'a - b * c, 2 ** 3 ** 4, snake_case_name, <b>'],
   ['```', '```'],
   ['', ''],
 ])('the excerpt %j is shown as %j', (excerpt, plain) => {
   expect(plainOf(excerpt)).toBe(plain)
+})
+
+/** An excerpt from a text in which `[` and `]` mark what was found. */
+function marked(text: string) {
+  const plain = text.replace(/[[\]]/g, '')
+  const starts = Array.from(text.matchAll(/\[/g), ({ index }, n) => index - 2 * n)
+  const ends = Array.from(text.matchAll(/\]/g), ({ index }, n) => index - 2 * n - 1)
+  return { text: plain, ranges: starts.map((start, n) => [start, ends[n]!]) }
+}
+
+it.each([
+  ['the **[steam]** engine', 'the [steam] engine'],
+  ['# [One] and [two]', '[One] and [two]'],
+  ['**a [b] c** `[d]`', 'a [b] c [d]'],
+  ['`a` **b**', 'a b'],
+  ['😀 [😀] ~~[x]~~', '😀 [😀] [x]'],
+  ['\ufdd0 a [b\ufdd1]', 'a [b]'],
+])('of the excerpt %j the words found stay marked: %j', (excerpt, plain) => {
+  expect(plainExcerpt(marked(excerpt))).toEqual(marked(plain))
+})
+
+it('an excerpt marks nothing in what is left out of it', () => {
+  expect(plainExcerpt({ text: '[a](https://steam.example) b', ranges: [[12, 17]] })).toEqual({
+    text: 'a b',
+    ranges: [],
+  })
 })
 
 it.each([

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { hrefOf, parseHash } from '../../../examples/web-chat/src/app/route.ts'
-import { narrow } from '../../../examples/web-chat/src/search/narrowing.ts'
+import { leftOverOf, narrow, queryWords } from '../../../examples/web-chat/src/search/narrowing.ts'
 
 const ID = '01980a3c-a000-7a10-8b20-0c4f1d2e3a46'
 const CONVERSATIONS = [
@@ -37,4 +37,26 @@ it('keeps a search in its address, whatever is looked for', () => {
   expect(parseHash(hrefOf(route))).toEqual(route)
   expect(parseHash('#/search')).toEqual({ name: 'search', q: '' })
   expect(parseHash('#/search?name=x&q=%')).toEqual({ name: 'search', q: '%' })
+})
+
+it.each([
+  ['steam', 'steam*', []],
+  ['a kettle ', 'a kettle*', []],
+  ['ab', 'ab', []],
+  ['e\u0301e\u0301', 'e\u0301e\u0301', []],
+  ['2026', '2026*', []],
+  ['qwen36 ab12', 'qwen36 ab12', []],
+  ['tea -coffee', 'tea -coffee', []],
+  ['"a phrase', '"a phrase', []],
+  ['"a phrase"', '"a phrase"', []],
+  ['"a phrase" more', '"a phrase" more*', []],
+  ['word*', 'word*', []],
+  ['', '', []],
+  ['in:nowhere x', 'in nowhere x', ['in:nowhere']],
+  ['x in:nowhere', 'x in nowhere*', ['in:nowhere']],
+  ['from:"Nobody at all" thread:1', 'from "Nobody at all" thread 1', ['from:"Nobody at all"', 'thread:1']],
+  ['"say in: there" topic:x in:', '"say in: there" topic:x in:', []],
+])('of %j the words %j are looked for', (q, words, left) => {
+  expect(queryWords(q)).toBe(words)
+  expect(leftOverOf(q)).toEqual(left)
 })

@@ -85,6 +85,12 @@ export function hrefOf(route: Route): string {
   }
 }
 
+/** Where a message is read: in the conversation if it begins a thread, else in its thread. */
+export function routeOfMessage({ conversation_id, root_id, message_id }: Required<Omit<ThreadRoute, 'name'>>): Route {
+  if (message_id === root_id) return { name: 'conversation', conversation_id, message_id }
+  return { name: 'thread', conversation_id, root_id, message_id }
+}
+
 function ofMessage({ message_id }: { message_id?: string }): string {
   return message_id === undefined ? '' : `/m/${message_id}`
 }

@@ -41,7 +41,7 @@ function useFocusAfter(pane: RefObject<HTMLElement | null>, root_id: string | un
 
 /** A conversation, as its layout shows it. */
 export function ConversationPane({ id, conversation, user, root_id, message_id }: PaneProps) {
-  const { people } = useApp()
+  const { people, features } = useApp()
   const [hasPeople, setPeople] = useState(false)
   const pane = useRef<HTMLElement>(null)
   const { back } = texts.value
@@ -61,6 +61,16 @@ export function ConversationPane({ id, conversation, user, root_id, message_id }
         <h2 id="conversation-title" tabIndex={-1} dir="auto">
           {conversation ? titleOf(conversation) : '…'}
         </h2>
+        {conversation && features.search && (
+          <a
+            class="icon-button"
+            href={hrefOf({ name: 'search', q: '', in: id })}
+            aria-label={texts.value.switcher.search_in}
+            title={texts.value.switcher.search_in}
+          >
+            <Icon name="search" />
+          </a>
+        )}
         {conversation && (
           <button type="button" class="people-button" aria-haspopup="dialog" onClick={() => setPeople(true)}>
             <Icon name="people" />

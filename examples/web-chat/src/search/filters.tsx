@@ -1,12 +1,12 @@
 import type { ConversationSummary, User } from 'chat-server/client'
-import { useId, useLayoutEffect, useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { nameOf } from '../app/people.ts'
 import { goTo, type SearchRoute } from '../app/route.ts'
 import { titleOf } from '../conversations/title.ts'
 import { Select } from '../parts/select.tsx'
-import { texts } from '../texts/texts.ts'
-import { HAS } from './narrowing.ts'
+import { roomTexts } from '../texts/room.ts'
+import { type Filter, HAS, withFilter } from './narrowing.ts'
 
 interface FiltersProps {
   route: SearchRoute
@@ -17,21 +17,13 @@ interface FiltersProps {
 /** Narrows a search by choosing: what is chosen is searched for at once. */
 export function Filters({ route, conversations, user }: FiltersProps) {
   const { people } = useApp()
-  const { search: words } = texts.value
-  const change = (key: 'in' | 'from' | 'before' | 'after' | 'has', value: string) => {
-    const { [key]: _, ...rest } = route
-    goTo(value === '' ? rest : { ...rest, [key]: value }, { replace: true })
-  }
+  const { search: words } = roomTexts.value
+  const change = (key: Filter, value: string) => goTo(withFilter(route, key, value), { replace: true })
   const authors = [...people.known.value.values()]
     .filter(({ user_id }) => user_id !== user.id)
     .map((person): [string, string] => [`@${person.username}`, nameOf(person)])
     .sort(([, one], [, other]) => one.localeCompare(other))
-  const isNarrowed = [route.in, route.from, route.has, route.before, route.after].some((each) => each !== undefined)
-  const [isOpen, setOpen] = useState(isNarrowed)
-  // Once something is narrowed; then it stays until the user closes it.
-  useLayoutEffect(() => {
-    if (isNarrowed) setOpen(true)
-  }, [isNarrowed])
+  const [isOpen, setOpen] = useState(false)
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{words.narrow}</summary>

@@ -1,10 +1,10 @@
 import type { ConversationSummary, SearchResult } from 'chat-server/client'
 import { useApp } from '../app/context.ts'
-import { hrefOf } from '../app/route.ts'
+import { hrefOf, routeOfMessage } from '../app/route.ts'
 import { titleOf } from '../conversations/title.ts'
 import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { MarkedText } from '../switch/found-text.tsx'
-import { texts } from '../texts/texts.ts'
+import { roomTexts } from '../texts/room.ts'
 import { longTime, shortTime } from '../texts/time.ts'
 import { authorOf } from '../threads/author.ts'
 
@@ -22,7 +22,7 @@ export function FoundMessage({
   const { people } = useApp()
   const { id: message_id, root_id, role, author_user_id, created_at, content, attachments = [] } = message
   const name = authorOf(message, people)
-  const place = conversations.find(({ id }) => id === conversation.id) ?? conversation
+  const place = conversations.find(({ id }) => id === conversation.id)
   const names = attachments.map((file) => file.name).join(', ')
   const parts =
     excerpts.length > 0
@@ -30,7 +30,7 @@ export function FoundMessage({
       : [{ field: 'content', text: (content || names).slice(0, MAX_LENGTH), ranges: [] as number[][] }]
   return (
     <li>
-      <a href={hrefOf({ name: 'thread', conversation_id: conversation.id, root_id, message_id })}>
+      <a href={hrefOf(routeOfMessage({ conversation_id: conversation.id, root_id, message_id }))}>
         {role === 'assistant' ? <AssistantAvatar /> : <Avatar id={author_user_id ?? 'app'} name={name} />}
         <span class="name" dir="auto">
           {name}
@@ -40,11 +40,14 @@ export function FoundMessage({
         </time>
         {parts.map(({ field, text, ranges }) => (
           <span key={field} class="excerpt" dir="auto">
-            {field === 'prompt' && <small>{texts.value.search.question} </small>}
+            {field === 'prompt' && <small>{roomTexts.value.search.question} </small>}
             <MarkedText text={text} ranges={ranges} />
           </span>
         ))}
-        <small dir="auto">{titleOf(place)}</small>
+        <small>
+          {place && !place.direct && '# '}
+          <bdi>{titleOf(place ?? conversation)}</bdi>
+        </small>
       </a>
     </li>
   )

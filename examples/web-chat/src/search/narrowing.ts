@@ -5,6 +5,22 @@ export const HAS = ['file', 'link', 'mention', 'reaction', 'pin'] as const
 
 type Narrowing = Omit<SearchRoute, 'name'>
 
+/** A filter of the service in a text; `value` may be in quotes. */
+const FILTER = /(^|\s)((?:in|from|thread|before|after|on|has):)((?:"[^"]*"|\S)\S*)/gi
+
+/** The last word of a query, of letters or of digits, which is neither excluded nor in quotes: as long as a beginning has to be. */
+const LAST_WORD = /(^|\s)((\p{L}\p{M}*){3,}|\p{N}{3,})$/u
+
+/** What narrows a search, in the order in which it is shown. */
+export const FILTERS = ['in', 'from', 'has', 'after', 'before'] as const
+export type Filter = (typeof FILTERS)[number]
+
+/** The search with a filter, or with an empty value without it. */
+export function withFilter(route: SearchRoute, filter: Filter, value: string): SearchRoute {
+  const { [filter]: _, ...rest } = route
+  return value === '' ? rest : { ...rest, [filter]: value }
+}
+
 /** A conversation by the name that is typed. */
 interface Named {
   id: string
@@ -65,4 +81,21 @@ function idOf(title: string, conversations: readonly Named[]): string | undefine
   const equal = named((each) => each === wanted)
   const all = equal.length > 0 ? equal : named((each) => each.startsWith(wanted))
   return all.length === 1 ? all[0]!.id : undefined
+}
+
+/**
+ * What is searched for: only chosen filters narrow a search, so those left among the words are words; and the last word is the
+ * beginning of one, as long as it is typed.
+ */
+export function queryWords(q: string): string {
+  const words = q
+    .trim()
+    .replace(FILTER, (_, space: string, key: string, value: string) => `${space}${key.slice(0, -1)} ${value}`)
+  const isInQuotes = words.split('"').length % 2 === 0
+  return isInQuotes ? words : words.replace(LAST_WORD, '$&*')
+}
+
+/** The filters among the words, which narrow nothing. */
+export function leftOverOf(q: string): string[] {
+  return Array.from(q.matchAll(FILTER), ([, , key, value]) => `${key}${value}`)
 }

@@ -6,34 +6,55 @@ import { titleOf } from '../conversations/title.ts'
 import { useAllConversations } from '../conversations/use-all.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { usePlaces } from '../switch/use-choices.ts'
+import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
+import { Chips } from './chips.tsx'
 import { Filters } from './filters.tsx'
 import { FoundMessage } from './found-message.tsx'
-import { narrow } from './narrowing.ts'
+import { FoundPlaces } from './found-places.tsx'
+import { FILTERS, narrow } from './narrowing.ts'
 import { isSearch, useResults } from './use-results.ts'
 
-/** Finds messages by their words, narrowed by what is typed or chosen; the address has it all. */
+/** How many rooms and people are shown above the messages. */
+const MAX_PLACES = 5
+
+/** Finds rooms and people by name and messages by their words, narrowed by what is typed or chosen; the address has it all. */
 export function SearchPane({ route, user }: { route: SearchRoute; user: User }) {
   const { people } = useApp()
   const { conversations } = useAllConversations()
   const [typed, setTyped] = useState(route.q)
   const field = useRef<HTMLInputElement>(null)
   const found = useResults(route)
-  const { search: words, back, close, loading, retry } = texts.value
-  useLayoutEffect(() => field.current?.focus(), [])
+  const { back, close, loading, retry } = texts.value
+  const words = roomTexts.value.search
+  const focusField = () => field.current?.focus()
+  useLayoutEffect(focusField, [])
   useEffect(() => setTyped(route.q), [route.q])
   useEffect(() => {
     const places = new Set(found.results.map(({ conversation }) => conversation.id))
     for (const id of places) if (people.of(id).length === 0) void people.load(id).catch(() => {})
   }, [found.results])
-  const submit = (event: Event) => {
-    event.preventDefault()
-    const named = conversations.map((each) => ({ id: each.id, title: titleOf(each) }))
-    const narrowed = narrow(typed, named, user.username)
-    setTyped(narrowed.q)
-    goTo({ ...route, ...narrowed }, { replace: true })
+  const narrowed = (text: string) =>
+    narrow(
+      text,
+      conversations.map((each) => ({ id: each.id, title: titleOf(each) })),
+      user.username,
+    )
+  const search = (text: string) => {
+    const next = narrowed(text)
+    setTyped(next.q)
+    goTo({ ...route, ...next }, { replace: true })
   }
-  const { results, status, has_more, error, is_incomplete, unknown_filters } = found
+  const type = (text: string) => {
+    // A filter is complete with the space behind it.
+    if (/\s$/.test(text) && Object.keys(narrowed(text)).length > 1) search(text)
+    else setTyped(text)
+  }
+  const { results, status, has_more, error, is_incomplete, not_filters } = found
+  const isNarrowed = FILTERS.some((filter) => route[filter] !== undefined)
+  const places = usePlaces(isNarrowed ? '' : route.q)
+  const found_places = route.q === '' || isNarrowed ? [] : places.choices.slice(0, MAX_PLACES)
   const isSearching = status === 'loading'
   return (
     <section class="pane settings search" aria-labelledby="search-title">
@@ -49,7 +70,13 @@ export function SearchPane({ route, user }: { route: SearchRoute; user: User }) 
       <div class="scroll">
         <div class="sheet">
           <search>
-            <form class="search-form" onSubmit={submit}>
+            <form
+              class="search-form"
+              onSubmit={(event) => {
+                event.preventDefault()
+                search(typed)
+              }}
+            >
               <input
                 ref={field}
                 type="search"
@@ -59,19 +86,32 @@ export function SearchPane({ route, user }: { route: SearchRoute; user: User }) 
                 autocomplete="off"
                 enterkeyhint="search"
                 value={typed}
-                onInput={(event) => setTyped(event.currentTarget.value)}
+                onInput={(event) => type(event.currentTarget.value)}
               />
               <button type="submit" class="primary">
                 {words.button}
               </button>
             </form>
           </search>
+          <Chips
+            route={route}
+            conversations={[...conversations, ...results.map(({ conversation }) => conversation)]}
+            user={user}
+            onRemoved={focusField}
+          />
           <Filters route={route} conversations={conversations} user={user} />
           {!isSearch(route) && <p class="hint">{words.hint}</p>}
+          {found_places.length > 0 && (
+            <>
+              <h3>{words.places}</h3>
+              <FoundPlaces choices={found_places} label={words.places} />
+              <h3>{words.messages}</h3>
+            </>
+          )}
           <p class={isSearch(route) && !error ? 'quiet' : 'hidden'} role="status">
-            {isSearching ? words.searching : isSearch(route) && words.found(results.length, has_more)}
+            {isSearching ? words.searching : isSearch(route) && words.found(results.length, has_more, route.q)}
           </p>
-          {unknown_filters.length > 0 && <p class="hint">{words.unknown_filters(unknown_filters)}</p>}
+          {not_filters.length > 0 && <p class="hint">{words.not_filters(not_filters)}</p>}
           {is_incomplete && <p class="hint">{words.incomplete}</p>}
           {results.length > 0 && (
             <ul class="inbox found">

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import type { SearchRoute } from '../app/route.ts'
+import { leftOverOf, queryWords } from './narrowing.ts'
 
 /** The messages that a search finds; `more` reads on. Without anything to look for, there are none. */
 export function useResults(route: SearchRoute) {
@@ -13,7 +14,8 @@ export function useResults(route: SearchRoute) {
   const { name: _, ...query } = route
   useLayoutEffect(() => search.set(isSearch(route) ? queryOf(route) : undefined), [search, JSON.stringify(query)])
   useEffect(() => search.cancel, [search])
-  return { ...view, more: () => void search.more() }
+  const not_filters = [...leftOverOf(route.q), ...view.unknown_filters.map((key) => `${key}:`)]
+  return { ...view, not_filters, more: () => void search.more() }
 }
 
 /** Whether there is something to look for. */
@@ -24,7 +26,7 @@ export function isSearch({ q, in: conversation, from, has }: SearchRoute): boole
 /** The days of the user, as instants. */
 function queryOf({ q, in: conversation, from, before, after, has }: SearchRoute) {
   return {
-    q,
+    q: queryWords(q),
     ...(conversation !== undefined && { in: conversation }),
     ...(from !== undefined && { from }),
     ...(before !== undefined && { before: beginOf(before) }),

@@ -22,7 +22,7 @@ export function SwitchButton() {
       onClick={open}
     >
       <Icon name="search" />
-      <span>{texts.value.search.title}</span>
+      <span>{texts.value.switcher.button}</span>
       <small aria-hidden="true">{keyText(SHELL_KEYS.switcher[0])}</small>
     </button>
   )

@@ -1,7 +1,7 @@
 import { useId, useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
-import { goTo, hrefOf, type SearchRoute } from '../app/route.ts'
+import { goTo, hrefOf, routeOfMessage, type SearchRoute } from '../app/route.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -21,15 +21,17 @@ export function Switcher({ onClose }: { onClose: () => void }) {
   const open = useAction(async ({ conversation_id, user_id, message }: Choice) => {
     const target = conversation_id ?? (await store.openDirect({ user_id: user_id! })).conversation.id
     onClose()
-    const { id: message_id, root_id } = message?.message ?? {}
-    if (root_id) goTo({ name: 'thread', conversation_id: target, root_id, message_id })
-    else goTo({ name: 'conversation', conversation_id: target })
+    if (!message) return goTo({ name: 'conversation', conversation_id: target })
+    const { id: message_id, root_id } = message.message
+    goTo(routeOfMessage({ conversation_id: target, root_id, message_id }))
   })
   const search: SearchRoute = { name: 'search', q: query.trim() }
   const onKeyDown = (event: KeyboardEvent) => {
     const { key } = event
     if (event.isComposing) return
     if (key === 'Enter' && choices.length === 0 && features.search && !isLoading) {
+      // The field that then has the focus takes no part of it: it could submit its form.
+      event.preventDefault()
       onClose()
       return goTo(search)
     }

@@ -18,26 +18,37 @@ export interface Choice {
   message?: SearchResult
 }
 
-/**
- * What matches a query: conversations by their title, direct ones by the name of the other person, then people, then
- * messages by their words.
- */
-export function useChoices(query: string): { choices: Choice[]; isLoading: boolean; error: unknown } {
+interface Choices {
+  choices: Choice[]
+  isLoading: boolean
+  error: unknown
+}
+
+/** What matches a query: conversations and people, then messages by their words. */
+export function useChoices(query: string): Choices {
+  const { features } = useApp()
+  const places = usePlaces(query)
+  const messages = useMessages(features.search ? query : '')
+  return {
+    choices: [...places.choices, ...messages.items.map((result) => ofMessage(result, places.conversations))],
+    isLoading: places.isLoading || messages.isLoading,
+    error: places.error ?? messages.error,
+  }
+}
+
+/** Where a query leads: conversations by their title, direct ones by the name of the other person, then people. */
+export function usePlaces(query: string): Choices & { conversations: readonly ConversationSummary[] } {
   const { features, session } = useApp()
   const { conversations, error } = useAllConversations()
   const people = usePeople(features.direct ? query : '', true)
-  const messages = useMessages(features.search ? query : '')
   const known = new Set(conversations.flatMap((each) => each.with?.user_id ?? []))
   const own_id = session.user.value?.id
   const newcomers = people.items.filter(({ id }) => id !== own_id && !known.has(id))
   return {
-    choices: [
-      ...matching(conversations, query, searchedOf).map(ofConversation),
-      ...newcomers.map(ofPerson),
-      ...messages.items.map((result) => ofMessage(result, conversations)),
-    ],
-    isLoading: people.isLoading || messages.isLoading,
-    error: error ?? people.error ?? messages.error,
+    choices: [...matching(conversations, query, searchedOf).map(ofConversation), ...newcomers.map(ofPerson)],
+    isLoading: people.isLoading,
+    error: error ?? people.error,
+    conversations,
   }
 }
 

@@ -21,16 +21,19 @@ interface Lookup<Item> {
 
 /** What the service finds by what is typed. */
 export function useFound<Item>(typed: string, { read, stays }: Lookup<Item>): Found<Item> {
-  const [found, setFound] = useState<Found<Item>>({ items: [], isLoading: false })
+  const [found, setFound] = useState<{ query: string; items: readonly Item[]; error?: unknown }>({
+    query: '',
+    items: [],
+  })
   const query = typed.trim()
+  const isAsked = [...query].length >= MIN_LETTERS
   useEffect(() => {
-    if ([...query].length < MIN_LETTERS) return setFound({ items: [], isLoading: false })
+    if (!isAsked) return setFound({ query, items: [] })
     const abort = new AbortController()
-    setFound(({ items }) => ({ items: items.filter((item) => stays(item, query)), isLoading: true }))
     const timer = setTimeout(() => {
       read(query, abort.signal).then(
-        (items) => setFound({ items, isLoading: false }),
-        (error) => abort.signal.aborted || setFound({ items: [], isLoading: false, error }),
+        (items) => setFound({ query, items }),
+        (error) => abort.signal.aborted || setFound({ query, items: [], error }),
       )
     }, TYPING_MS)
     return () => {
@@ -38,5 +41,6 @@ export function useFound<Item>(typed: string, { read, stays }: Lookup<Item>): Fo
       abort.abort()
     }
   }, [query])
-  return found
+  if (found.query === query) return { items: found.items, isLoading: false, error: found.error }
+  return { items: isAsked ? found.items.filter((item) => stays(item, query)) : [], isLoading: isAsked }
 }

@@ -1,5 +1,6 @@
 import { ChatError, type Person, type SearchResult } from 'chat-server/client'
 import { useApp } from '../app/context.ts'
+import { queryWords } from '../search/narrowing.ts'
 import { hasWords } from './matching.ts'
 import { type Found, useFound } from './use-found.ts'
 
@@ -23,11 +24,11 @@ export function useMessages(typed: string): Found<SearchResult> {
   const { client } = useApp()
   return useFound<SearchResult>(typed, {
     read: (query, signal) =>
-      client.search.messages({ q: query, limit: MAX_FOUND }, { signal }).then(
+      client.search.messages({ q: queryWords(query), limit: MAX_FOUND }, { signal }).then(
         ({ results }) => results,
         (error) => {
-          // A query that is not finished, such as `in:` without an id, finds nothing yet.
-          if (error instanceof ChatError && ['validation_failed', 'not_found'].includes(error.code)) return []
+          // One without a word that must be there, such as `-word`, finds nothing yet.
+          if (error instanceof ChatError && error.code === 'validation_failed') return []
           throw error
         },
       ),

@@ -35,4 +35,44 @@ export const texts = {
     revoke: 'Revoke',
     revoked: 'The link no longer works.',
   },
+  search: {
+    title: 'Search',
+    label: 'Rooms, people and words in messages',
+    placeholder: 'Name, words, "a phrase", -without',
+    button: 'Search',
+    hint: 'You can also type what narrows it: in:"a conversation", from:@name, from:"A Name", from:me, on:2026-05-31, has:link.',
+    in: 'In',
+    messages: 'Messages',
+    places: 'Rooms and people',
+    without: (filter: string) => `Search without: ${filter}`,
+    since: (day: string) => `Since ${day}`,
+    until: (day: string) => `Before ${day}`,
+    narrow: 'Narrow the search',
+    anywhere: 'Anywhere',
+    from: 'From',
+    anyone: 'Anyone',
+    me: 'Me',
+    has: 'With',
+    anything: 'Anything',
+    having: { file: 'a file', link: 'a link', mention: 'a mention', reaction: 'a reaction', pin: 'a pin' },
+    after: 'From this day on',
+    before: 'Before this day',
+    question: 'Question:',
+    searching: 'Searching…',
+    not_filters: (texts: readonly string[]) => `Searched as words, as they name nothing: ${texts.join(' ')}`,
+    incomplete: 'Older messages are still being prepared for the search, and are not found yet.',
+    found: (count: number, hasMore: boolean, query: string) =>
+      count === 0
+        ? hasMore
+          ? 'Nothing yet; there is more to search.'
+          : query
+            ? `No matches for “${query}”.`
+            : 'No matches.'
+        : count === 1
+          ? '1 message'
+          : hasMore
+            ? `The latest ${count} messages`
+            : `${count} messages`,
+    more: 'Search on',
+  },
 }

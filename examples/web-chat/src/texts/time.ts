@@ -63,6 +63,11 @@ function daysBetween(one: Date, other: Date): number {
   return Math.round((midnight(other) - midnight(one)) / 86_400_000)
 }
 
+/** The date of a day, such as 2026-05-31. */
+export function dateOf(day: string): string {
+  return dateOfYear.value.format(new Date(`${day}T00:00`))
+}
+
 /** Date and time. */
 export function longTime(instant: string): string {
   return whole.value.format(new Date(instant))

@@ -1,6 +1,6 @@
 import type { Message } from 'chat-server/client'
 import { useApp } from '../app/context.ts'
-import { hrefOf } from '../app/route.ts'
+import { hrefOf, routeOfMessage } from '../app/route.ts'
 import { plainOf } from '../markdown/plain.ts'
 import { texts } from '../texts/texts.ts'
 
@@ -14,9 +14,8 @@ export function QuotedMessage({ conversation_id, quote }: QuotedProps) {
   const { people } = useApp()
   const { message_id, root_id, author_user_id, excerpt, deleted } = quote
   const { messages } = texts.value
-  const place = message_id === root_id ? { name: 'conversation' as const } : { name: 'thread' as const, root_id }
   return (
-    <a class="quote" href={hrefOf({ ...place, conversation_id, message_id })} dir="auto">
+    <a class="quote" href={hrefOf(routeOfMessage({ conversation_id, root_id, message_id }))} dir="auto">
       <bdi>{author_user_id === undefined ? people.assistantName() : people.nameOf(author_user_id)}</bdi>:{' '}
       {deleted ? messages.deleted : plainOf(excerpt)}
     </a>

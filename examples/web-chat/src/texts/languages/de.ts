@@ -171,17 +171,24 @@ export const texts: Texts = {
     placeholder: 'Raum, Name oder Wörter',
     begin: 'neues Gespräch zu zweit',
     found: (count) => (count === 1 ? '1 Treffer' : `${count} Treffer`),
-    none: 'Nichts gefunden.',
+    none: 'Keine Treffer.',
+    button: 'Suche',
     search: 'Nachrichten suchen',
+    search_in: 'Hier suchen',
     search_for: (query) => `Nachrichten mit „${query}“ suchen`,
   },
   search: {
     title: 'Suche',
-    label: 'Wörter in Nachrichten',
-    placeholder: 'Wörter, "eine Wendung", -ohne',
+    label: 'Räume, Personen und Wörter in Nachrichten',
+    placeholder: 'Name, Wörter, "eine Wendung", -ohne',
     button: 'Suchen',
     hint: 'Auch eintippen lässt sich, was sie eingrenzt: in:"eine Unterhaltung", from:@name, from:"Ein Name", from:me, on:2026-05-31, has:link.',
     in: 'In',
+    messages: 'Nachrichten',
+    places: 'Räume und Personen',
+    without: (filter) => `Suchen ohne: ${filter}`,
+    since: (day) => `Seit ${day}`,
+    until: (day) => `Vor ${day}`,
     narrow: 'Suche eingrenzen',
     anywhere: 'Überall',
     from: 'Von',
@@ -200,14 +207,15 @@ export const texts: Texts = {
     before: 'Vor diesem Tag',
     question: 'Frage:',
     searching: 'Es wird gesucht…',
-    unknown_filters: (keys) =>
-      `Als Wörter gesucht, da es diese Eingrenzung nicht gibt: ${keys.map((key) => `${key}:`).join(' ')}`,
+    not_filters: (texts) => `Als Wörter gesucht, denn das benennt nichts: ${texts.join(' ')}`,
     incomplete: 'Ältere Nachrichten werden noch für die Suche vorbereitet und noch nicht gefunden.',
-    found: (count, hasMore) =>
+    found: (count, hasMore, query) =>
       count === 0
         ? hasMore
           ? 'Noch nichts; es gibt mehr zu durchsuchen.'
-          : 'Nichts gefunden.'
+          : query
+            ? `Keine Treffer für „${query}“.`
+            : 'Keine Treffer.'
         : count === 1
           ? '1 Nachricht'
           : hasMore

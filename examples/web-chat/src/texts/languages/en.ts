@@ -109,43 +109,11 @@ export const texts = {
     placeholder: 'Room, name or words',
     begin: 'new direct conversation',
     found: (count: number) => (count === 1 ? '1 match' : `${count} matches`),
-    none: 'Nothing was found.',
-    search: 'Search messages',
-    search_for: (query: string) => `Search messages for “${query}”`,
-  },
-  search: {
-    title: 'Search',
-    label: 'Words in messages',
-    placeholder: 'Words, "a phrase", -without',
+    none: 'No matches.',
     button: 'Search',
-    hint: 'You can also type what narrows it: in:"a conversation", from:@name, from:"A Name", from:me, on:2026-05-31, has:link.',
-    in: 'In',
-    narrow: 'Narrow the search',
-    anywhere: 'Anywhere',
-    from: 'From',
-    anyone: 'Anyone',
-    me: 'Me',
-    has: 'With',
-    anything: 'Anything',
-    having: { file: 'a file', link: 'a link', mention: 'a mention', reaction: 'a reaction', pin: 'a pin' },
-    after: 'From this day on',
-    before: 'Before this day',
-    question: 'Question:',
-    searching: 'Searching…',
-    unknown_filters: (keys: readonly string[]) =>
-      `Searched as words, as there is no such filter: ${keys.map((key) => `${key}:`).join(' ')}`,
-    incomplete: 'Older messages are still being prepared for the search, and are not found yet.',
-    found: (count: number, hasMore: boolean) =>
-      count === 0
-        ? hasMore
-          ? 'Nothing yet; there is more to search.'
-          : 'Nothing was found.'
-        : count === 1
-          ? '1 message'
-          : hasMore
-            ? `The latest ${count} messages`
-            : `${count} messages`,
-    more: 'Search on',
+    search: 'Search messages',
+    search_in: 'Search here',
+    search_for: (query: string) => `Search messages for “${query}”`,
   },
   inbox: {
     title: 'Inbox',

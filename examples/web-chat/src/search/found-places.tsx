@@ -1,0 +1,51 @@
+import { useAction } from '../app/action.ts'
+import { useApp } from '../app/context.ts'
+import { goTo, hrefOf } from '../app/route.ts'
+import { Avatar } from '../parts/avatar.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import type { Choice } from '../switch/use-choices.ts'
+import { texts } from '../texts/texts.ts'
+
+/** Rooms and people that were found: a person to whom the user has not written yet is written to. */
+export function FoundPlaces({ choices, label }: { choices: readonly Choice[]; label: string }) {
+  return (
+    <ul class="inbox" aria-label={label}>
+      {choices.map((choice) => (
+        <li key={choice.id}>
+          <FoundPlace choice={choice} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function FoundPlace({ choice: { id, name, user_id, username, conversation_id } }: { choice: Choice }) {
+  const { store } = useApp()
+  const write = useAction(async () => {
+    const { conversation } = await store.openDirect({ user_id: user_id! })
+    goTo({ name: 'conversation', conversation_id: conversation.id })
+  })
+  const content = (
+    <>
+      <Avatar id={user_id ?? id} name={name} />
+      <span class="name" dir="auto">
+        {name}
+      </span>
+      {username && <small>@{username}</small>}
+    </>
+  )
+  if (conversation_id !== undefined) return <a href={hrefOf({ name: 'conversation', conversation_id })}>{content}</a>
+  return (
+    <>
+      <button
+        type="button"
+        disabled={write.isRunning}
+        title={texts.value.switcher.begin}
+        onClick={() => void write.run()}
+      >
+        {content}
+      </button>
+      <ErrorNote error={write.error} />
+    </>
+  )
+}
