@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser, PLAIN_HOST } from '../support/browser.ts'
-import { choose, openStage, signInAsAda } from './people.ts'
+import { choose, openDetails, openStage, signInAsAda } from './people.ts'
 
 describe.skipIf(!hasBrowser)('copying in the web chat', () => {
   it('works without HTTPS, where browsers have no clipboard for pages', async () => {
@@ -28,11 +28,12 @@ describe.skipIf(!hasBrowser)('copying in the web chat', () => {
     await page.waitForSelector('.toast:has-text("Copied")')
     expect(await paste()).toBe(`${url}/#/c/${conversation_id}/m/${root_id}`)
 
-    await page.click('.people-button')
-    await page.click('dialog .invite button')
-    await page.click('dialog .invite .copy')
-    await page.waitForSelector('dialog .invite .copy:has-text("Copied")')
-    await page.press('dialog', 'Escape')
+    await openDetails(page, 'Invite links')
+    await page.click('.details .invite button')
+    await page.click('.details .invite .copy')
+    await page.waitForSelector('.details .invite .copy:has-text("Copied")')
+    await page.goto(`${url}/#/c/${conversation_id}/t/${root_id}`)
+    await page.waitForSelector('.thread .composer textarea')
     expect(await paste()).toContain('#/join/')
     // Over HTTP the browser says so, each time.
     expect(stage.problems.filter((each) => !each.startsWith('The Cross-Origin-Opener-Policy header'))).toEqual([])

@@ -3,7 +3,7 @@ import { createPuppet } from '../support/assistant.ts'
 import { hasBrowser, type Page } from '../support/browser.ts'
 import { createMailbox } from '../support/mailbox.ts'
 import { look } from './looks.ts'
-import { expectOne, openStage, PASSWORD, type Stage, signInAsAda } from './people.ts'
+import { expectOne, openDetails, openStage, PASSWORD, type Stage, signInAsAda } from './people.ts'
 
 /** Waits until the box of a place has the focus. */
 const focusedBox = (page: Page, place: string) => page.waitForSelector(`textarea[aria-label="Message ${place}"]:focus`)
@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('the first hour', () => {
     await page.fill('[name=email]', 'ada@example.org')
     await page.fill('[name=password]', PASSWORD)
     await page.press('[name=password]', 'Enter')
-    await page.click('.people-button')
+    await openDetails(page, 'Invite links')
     await page.waitForSelector('.invite li:has-text("0 of 5 joined")')
     await page.selectOption('.invite select', '1')
     await page.click('.invite button:text-is("Copy invite link")')

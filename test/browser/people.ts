@@ -104,10 +104,17 @@ export async function choose(page: Page, text: string, entry: string): Promise<v
   await page.click(`.message:has-text("${text}") .panel button:text-is("${entry}")`)
 }
 
-/** Chooses an entry of the menu of the open conversation. */
-export async function chooseOfConversation(page: Page, entry: string): Promise<void> {
-  await page.click('.conversation > header .menu > button')
-  await page.click(`.conversation > header .panel button:text-is("${entry}")`)
+/** Opens a tab of the details of the open conversation. */
+export async function openDetails(page: Page, tab: string): Promise<void> {
+  await page.click('.details-button')
+  await page.click(`.details .tabs a:text-is("${tab}")`)
+  await page.waitForSelector(`.details .tabs a[aria-current]:text-is("${tab}")`)
+}
+
+/** Closes the details by the keys. */
+export async function closeDetails(page: Page): Promise<void> {
+  await page.press('.details h2', 'Escape')
+  await page.waitForSelector('.details', { state: 'detached' })
 }
 
 /** The text of each message of the open thread. */

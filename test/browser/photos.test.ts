@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { hasBrowser, type Page } from '../support/browser.ts'
 import { bundle } from './bundle.ts'
 import { look, lookInModes } from './looks.ts'
-import { openStage } from './people.ts'
+import { closeDetails, openStage } from './people.ts'
 import { openTalk } from './talk.ts'
 
 /** Draws a picture, sets it as the photo of the user, and decodes what the service returns of it. */
@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)('the photo of a user', () => {
     for (const place of places) await page.waitForSelector(`${place} .avatar img[src$="${second.avatar_url}"]`)
     await page.click('.people-button')
     await page.waitForSelector(`.participants .avatar img[src$="${second.avatar_url}"]`)
-    await page.press('dialog', 'Escape')
+    await closeDetails(page)
     await look(page, 'photos')
     await page.evaluate(`document.querySelector('.message .avatar img').dispatchEvent(new Event('error'))`)
     await page.waitForSelector('.message .avatar[data-initials="G"]')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser, type Page } from '../support/browser.ts'
 import { look } from './looks.ts'
-import { expectOne, openStage, signInAsAda } from './people.ts'
+import { closeDetails, expectOne, openStage, signInAsAda } from './people.ts'
 
 /** The names that are offered, the chosen one in brackets. */
 function offered(page: Page): Promise<unknown> {
@@ -95,15 +95,15 @@ describe.skipIf(!hasBrowser)('the switcher', () => {
       await chat.users.create(ada, { username, email: `${username}@example.org`, display_name })
     await page.goto(`${stage.url}/#/c/${conversation_id}`)
     await page.click('.people-button')
-    await page.fill('dialog [name=who]', 'hohen')
-    await page.click('dialog .choices button:has-text("Paul von Höhenheim")')
+    await page.fill('.details [name=who]', 'hohen')
+    await page.click('.details .choices button:has-text("Paul von Höhenheim")')
     await page.waitForSelector('.participants li:has-text("Paul von Höhenheim")')
-    await page.fill('dialog [name=who]', 'Love')
-    await page.waitForSelector('dialog .choices button:has-text("Augusta Lovell")')
+    await page.fill('.details [name=who]', 'Love')
+    await page.waitForSelector('.details .choices button:has-text("Augusta Lovell")')
     await look(page, 'add-person')
-    await page.press('dialog [name=who]', 'Enter')
+    await page.press('.details [name=who]', 'Enter')
     await page.waitForSelector('.participants li:has-text("Augusta Lovell")')
-    await page.press('dialog', 'Escape')
+    await closeDetails(page)
 
     for (const [typed, name] of [
       ['hohen', 'Paul von Höhenheim'],

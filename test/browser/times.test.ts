@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
-import { openStage, signInAsAda } from './people.ts'
+import { openDetails, openStage, signInAsAda } from './people.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -33,8 +33,7 @@ it.skipIf(!hasBrowser).each([
     expect(await timeOf('.inbox.rows')).toMatch(withTime)
     await page.goto(`${stage.url}/#/c/${conversation_id}/t/${root_id}`)
     expect(await timeOf('.thread .message')).toMatch(/\d?\d:\d\d/)
-    await page.click('.conversation > header .menu > button')
-    await page.click('.conversation > header .panel button:text-is("Pinned messages")')
+    await openDetails(page, 'Pins')
     expect(await timeOf('.pins')).toMatch(withTime)
     expect(stage.problems).toEqual([])
   },

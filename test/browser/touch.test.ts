@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
     expect(problems).toEqual([])
   }, 60_000)
 
-  it('keeps a dialog of a conversation when the window becomes too narrow for it beside its thread', async () => {
+  it('keeps the details of a conversation when the window becomes too narrow for both, and goes back to it', async () => {
     const { url, visit, problems } = await openStage({})
     const { page } = await visit(url, { viewport: { width: 1400, height: 800 } })
     await page.fill('[name=email]', 'ada@example.org')
@@ -69,15 +69,16 @@ describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
     await page.click('.message:has-text("Does it run?") [aria-label="Reply in thread"]')
     await page.waitForSelector('.thread .message')
     await page.click('.people-button')
-    await page.waitForSelector('dialog[open]:visible')
+    await page.waitForSelector('.details:visible')
+    await page.waitForSelector('.conversation .composer:visible')
     for (const width of [1000, 400]) {
       await page.setViewportSize({ width, height: 800 })
-      await page.waitForSelector('dialog[open]:visible')
+      await page.waitForSelector('.details:visible')
       await page.waitForSelector('.conversation .composer', { state: 'hidden' })
     }
-    await page.press('dialog', 'Escape')
-    await page.waitForSelector('dialog', { state: 'detached' })
-    await page.waitForSelector('.thread .message:visible')
+    await page.click('.details .back')
+    await page.waitForSelector('.details', { state: 'detached' })
+    await page.waitForSelector('.conversation .message:visible')
     expect(problems).toEqual([])
   }, 60_000)
 })

@@ -109,6 +109,8 @@ it.each([
   ['#/c/1/t/2', { name: 'thread', conversation_id: '1', root_id: '2' }],
   ['#/c/1/t/2/m/', { name: 'thread', conversation_id: '1', root_id: '2' }],
   ['#/c/1/t/2/m/3', { name: 'thread', conversation_id: '1', root_id: '2', message_id: '3' }],
+  ['#/c/1/details/people', { name: 'details', conversation_id: '1', tab: 'people' }],
+  ['#/c/1/details', { name: 'details', conversation_id: '1', tab: '' }],
   ['#/join/abc', { name: 'join', token: 'abc' }],
   ['#/welcome/abc', { name: 'welcome', token: 'abc' }],
   ['#/change-email/abc', { name: 'change-email', token: 'abc' }],

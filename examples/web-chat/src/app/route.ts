@@ -5,6 +5,7 @@ export type Route =
   | { name: 'home' }
   | ConversationRoute
   | ThreadRoute
+  | DetailsRoute
   | { name: 'inbox'; tab?: string }
   | { name: 'threads' }
   | { name: 'drafts' }
@@ -38,6 +39,19 @@ export interface ThreadRoute {
   message_id?: string
 }
 
+/** What is known of a conversation: a tab of it. */
+export interface DetailsRoute {
+  name: 'details'
+  conversation_id: string
+  tab: string
+}
+
+/** The tabs of a conversation's details. */
+export const DETAILS_TABS = ['about', 'people', 'pins', 'files', 'notifications', 'invites'] as const
+
+/** A tab of the details. */
+export type DetailsTab = (typeof DETAILS_TABS)[number]
+
 /** A part of the administration, or one thing in it. */
 export interface AdministrationRoute {
   name: 'administration'
@@ -67,6 +81,8 @@ export function hrefOf(route: Route): string {
       return `#/c/${route.conversation_id}${ofMessage(route)}`
     case 'thread':
       return `#/c/${route.conversation_id}/t/${route.root_id}${ofMessage(route)}`
+    case 'details':
+      return `#/c/${route.conversation_id}/details/${route.tab}`
     case 'inbox':
       return route.tab === undefined ? '#/inbox' : `#/inbox/${route.tab}`
     case 'threads':
@@ -108,6 +124,7 @@ export function parseHash(hash: string): Route {
   if (name === 'account') return { name, tab: first ?? '' }
   if (name === 'administration') return { name, tab: first ?? '', ...(second && { id: second }) }
   if (name !== 'c' || !first) return { name: 'home' }
+  if (second === 'details') return { name: 'details', conversation_id: first, tab: third ?? '' }
   if (second === 'm' && third) return { name: 'conversation', conversation_id: first, message_id: third }
   if (second !== 't' || !third) return { name: 'conversation', conversation_id: first }
   const thread: ThreadRoute = { name: 'thread', conversation_id: first, root_id: third }

@@ -11,7 +11,7 @@ export function MadeInvite({ invite: { link, max_uses, isCopied } }: { invite: M
   return (
     <div class="one-line made-invite">
       <Field label={invites.link} readOnly value={link} onFocus={(event) => event.currentTarget.select()} />
-      <CopyButton text={link} label={texts.value.people.copy} />
+      <CopyButton text={link} label={texts.value.copying.copy} />
       <small class="hint">{isCopied ? `${invites.copied} ${hint}` : hint}</small>
     </div>
   )

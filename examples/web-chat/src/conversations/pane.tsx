@@ -1,6 +1,6 @@
 import type { User } from 'chat-server/client'
 import type { RefObject } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { hrefOf } from '../app/route.ts'
 import { focusIn } from '../parts/focus.ts'
@@ -12,8 +12,6 @@ import { titleOf } from './title.ts'
 import type { OpenConversation } from './use-conversation.ts'
 
 const Topics = lazy(() => import('../threads/topics.tsx').then(({ Topics }) => Topics))
-const ConversationMenu = lazy(() => import('./menu.tsx').then(({ ConversationMenu }) => ConversationMenu))
-const PeopleDialog = lazy(() => import('./people.tsx').then(({ PeopleDialog }) => PeopleDialog))
 
 interface PaneProps {
   id: string
@@ -22,6 +20,8 @@ interface PaneProps {
   user: User
   /** The thread that is open beside it. */
   root_id: string | undefined
+  /** Whether its details are open beside it. */
+  hasDetails: boolean
   /** The message of the address. */
   message_id: string | undefined
 }
@@ -39,18 +39,32 @@ function useFocusAfter(pane: RefObject<HTMLElement | null>, root_id: string | un
   }, [root_id])
 }
 
+/** Puts the focus back on what has opened the details once they are closed. */
+function useFocusAfterDetails(pane: RefObject<HTMLElement | null>, isOpen: boolean): void {
+  const before = useRef<{ opener: Element | null }>(undefined)
+  useLayoutEffect(() => {
+    const { opener } = before.current ?? {}
+    const wasOpen = before.current !== undefined
+    before.current = isOpen ? { opener: document.activeElement } : undefined
+    if (isOpen || !wasOpen || document.activeElement !== document.body) return
+    if (opener instanceof HTMLElement && pane.current!.contains(opener)) opener.focus()
+    else focusIn(pane.current)
+  }, [isOpen])
+}
+
 /** A conversation, as its layout shows it. */
-export function ConversationPane({ id, conversation, user, root_id, message_id }: PaneProps) {
+export function ConversationPane({ id, conversation, user, root_id, hasDetails, message_id }: PaneProps) {
   const { people, features } = useApp()
-  const [hasPeople, setPeople] = useState(false)
   const pane = useRef<HTMLElement>(null)
-  const { back } = texts.value
+  const { back, conversations } = texts.value
   // The count changes with who takes part: then there may be a new name.
   useEffect(() => void people.load(id, conversation?.with).catch(() => {}), [id, conversation?.participant_count])
   // The thread beside it takes the focus, if there is one, and so does the message of the address.
   const isRead = conversation !== undefined
-  useLayoutEffect(() => void (root_id === undefined && message_id === undefined && focusIn(pane.current)), [isRead])
+  const isAlone = root_id === undefined && message_id === undefined && !hasDetails
+  useLayoutEffect(() => void (isAlone && focusIn(pane.current)), [isRead])
   useFocusAfter(pane, root_id)
+  useFocusAfterDetails(pane, hasDetails)
 
   return (
     <section ref={pane} class="pane conversation" aria-labelledby="conversation-title">
@@ -72,13 +86,22 @@ export function ConversationPane({ id, conversation, user, root_id, message_id }
           </a>
         )}
         {conversation && (
-          <button type="button" class="people-button" aria-haspopup="dialog" onClick={() => setPeople(true)}>
+          <a class="button people-button" href={hrefOf({ name: 'details', conversation_id: id, tab: 'people' })}>
             <Icon name="people" />
             <span aria-hidden="true">{conversation.participant_count}</span>
-            <span class="hidden">{texts.value.people.count(conversation.participant_count)}</span>
-          </button>
+            <span class="hidden">{conversations.people(conversation.participant_count)}</span>
+          </a>
         )}
-        {conversation && <ConversationMenu conversation={conversation} user={user} />}
+        {conversation && (
+          <a
+            class="icon-button details-button"
+            href={hrefOf({ name: 'details', conversation_id: id, tab: 'about' })}
+            aria-label={conversations.details}
+            title={conversations.details}
+          >
+            <Icon name="settings" />
+          </a>
+        )}
       </header>
       {conversation === undefined ? (
         <div class="scroll" />
@@ -87,7 +110,6 @@ export function ConversationPane({ id, conversation, user, root_id, message_id }
       ) : (
         <ConversationStream conversation={conversation} user={user} message_id={message_id} />
       )}
-      {hasPeople && conversation && <PeopleDialog conversation={conversation} onClose={() => setPeople(false)} />}
     </section>
   )
 }

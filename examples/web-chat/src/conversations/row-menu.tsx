@@ -8,7 +8,6 @@ import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { roomTexts } from '../texts/room.ts'
-import { texts } from '../texts/texts.ts'
 import { isMuted } from './muted.ts'
 
 const HOUR_MS = 3_600_000
@@ -30,8 +29,7 @@ const MUTES: Record<string, () => string> = {
 export function RowMenu({ conversation, isSelected }: { conversation: ConversationSummary; isSelected: boolean }) {
   const { client, store, session } = useApp()
   const { id, unread, unread_replies, favourite, archived, direct, muted_until } = conversation
-  const { row } = roomTexts.value
-  const { menu } = texts.value.conversations
+  const { row, ending } = roomTexts.value
   const [isMuting, setMuting] = useState(false)
   const [isLeaving, setLeaving] = useState(false)
   const muted = isMuted(muted_until)
@@ -71,7 +69,7 @@ export function RowMenu({ conversation, isSelected }: { conversation: Conversati
               </button>
               <button type="button" onClick={set({ archived: !archived })}>
                 <Icon name="archive" />
-                {archived ? menu.unarchive : menu.archive}
+                {archived ? ending.unarchive : ending.archive}
               </button>
               {!direct && (
                 <button
@@ -82,7 +80,7 @@ export function RowMenu({ conversation, isSelected }: { conversation: Conversati
                   }}
                 >
                   <Icon name="out" />
-                  {menu.leave}
+                  {ending.leave}
                 </button>
               )}
             </>
@@ -91,9 +89,9 @@ export function RowMenu({ conversation, isSelected }: { conversation: Conversati
       </Menu>
       {isLeaving && (
         <Confirm
-          title={menu.leave_title}
-          text={menu.leave_text}
-          button={menu.leave}
+          title={ending.leave_title}
+          text={ending.leave_text}
+          button={ending.leave}
           act={() => client.participants.remove(id, session.user.value!.id).then(goHome)}
           onClose={() => setLeaving(false)}
         />

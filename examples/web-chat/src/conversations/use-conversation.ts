@@ -6,7 +6,17 @@ import { useReadable } from '../app/readable.ts'
 /** What the page needs to know of a conversation. */
 export type OpenConversation = Pick<
   ConversationSummary,
-  'id' | 'title' | 'role' | 'participant_count' | 'direct' | 'with' | 'policy' | 'layout' | 'layout_unset'
+  | 'id'
+  | 'title'
+  | 'role'
+  | 'participant_count'
+  | 'direct'
+  | 'with'
+  | 'policy'
+  | 'layout'
+  | 'layout_unset'
+  | 'topic'
+  | 'icon'
 > & { unread_replies?: number }
 
 /** The conversation of the list; one that is too far down in it, or archived, is read by itself. */

@@ -12,15 +12,15 @@ const SHOWN_MS = 2_000
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
-    if (!(await copyText(text))) return showToast(texts.value.people.not_copied, { isError: true })
+    if (!(await copyText(text))) return showToast(texts.value.copying.not_copied, { isError: true })
     setCopied(true)
-    announce(texts.value.people.copied)
+    announce(texts.value.copying.copied)
     setTimeout(() => setCopied(false), SHOWN_MS)
   }
   return (
     <button type="button" class="copy" aria-label={label} onClick={() => void copy()}>
       <Icon name={isCopied ? 'check' : 'copy'} />
-      <span aria-hidden="true">{isCopied ? texts.value.people.copied : texts.value.people.copy}</span>
+      <span aria-hidden="true">{isCopied ? texts.value.copying.copied : texts.value.copying.copy}</span>
     </button>
   )
 }

@@ -39,7 +39,7 @@ export function ProfileCard({ user_id, conversation_id }: ShownProfile) {
         <p>
           {person && <bdi>@{person.username}</bdi>}
           {status && <span>{texts.value.conversations[status]}</span>}
-          {participant && <span>{texts.value.people.roles[participant.role]}</span>}
+          {participant && <span>{texts.value.roles[participant.role]}</span>}
         </p>
       </div>
       {isSelf && <OwnPhoto user={session.user.value!} />}

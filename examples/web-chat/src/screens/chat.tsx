@@ -20,6 +20,7 @@ import { ConnectionBanner } from './connection-banner.tsx'
 import { UpdateNote } from './update-note.tsx'
 
 const ThreadPane = lazy(() => import('../threads/pane.tsx').then(({ ThreadPane }) => ThreadPane))
+const Details = lazy(() => import('../details/pane.tsx').then(({ DetailsPane }) => DetailsPane))
 const Account = lazy(() => import('../account/account-pane.tsx').then(({ AccountPane }) => AccountPane))
 const Search = lazy(() => import('../search/search-pane.tsx').then(({ SearchPane }) => SearchPane))
 const Inbox = lazy(() => import('../inbox/inbox-pane.tsx').then(({ InboxPane }) => InboxPane))
@@ -36,7 +37,7 @@ export function Chat({ user }: { user: User }) {
   const { brand, store, session, route } = useApp()
   const connection = useReadable(store.connection)
   const at = route.value
-  const conversation_id = at.name === 'conversation' || at.name === 'thread' ? at.conversation_id : undefined
+  const conversation_id = 'conversation_id' in at ? at.conversation_id : undefined
   const root_id = at.name === 'thread' ? at.root_id : undefined
   const message_id = at.name === 'conversation' || at.name === 'thread' ? at.message_id : undefined
   const conversation = useConversation(conversation_id, user)
@@ -53,11 +54,13 @@ export function Chat({ user }: { user: User }) {
       data-pane={
         root_id
           ? 'thread'
-          : conversation_id
-            ? 'conversation'
-            : at.name === 'home' || at.name === 'join'
-              ? 'list'
-              : at.name
+          : at.name === 'details'
+            ? at.name
+            : conversation_id
+              ? 'conversation'
+              : at.name === 'home' || at.name === 'join'
+                ? 'list'
+                : at.name
       }
     >
       <h1 class="hidden">{brand.name}</h1>
@@ -91,6 +94,7 @@ export function Chat({ user }: { user: User }) {
           conversation={conversation}
           user={user}
           root_id={root_id}
+          hasDetails={at.name === 'details'}
           message_id={root_id === undefined ? message_id : undefined}
         />
       )}
@@ -101,6 +105,15 @@ export function Chat({ user }: { user: User }) {
           root_id={root_id}
           message_id={message_id}
           conversation={conversation}
+          user={user}
+        />
+      )}
+      {at.name === 'details' && (
+        <Details
+          key={at.conversation_id}
+          conversation_id={at.conversation_id}
+          conversation={conversation}
+          tab={at.tab}
           user={user}
         />
       )}

@@ -38,7 +38,7 @@ export function useMessageChoices(
 
   async function copy(text: string): Promise<void> {
     const isCopied = await copyText(text)
-    const { copied, not_copied } = texts.value.people
+    const { copied, not_copied } = texts.value.copying
     showToast(isCopied ? copied : not_copied, { isError: !isCopied })
   }
 

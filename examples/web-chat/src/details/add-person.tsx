@@ -7,6 +7,7 @@ import { Avatar } from '../parts/avatar.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field } from '../parts/field.tsx'
 import { usePeople } from '../switch/use-lookups.ts'
+import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 
 interface AddPersonProps {
@@ -18,7 +19,8 @@ interface AddPersonProps {
 /** Adds people that are found by any word of their names, or one by the e-mail address. */
 export function AddPerson({ conversation_id, participants, onAdded }: AddPersonProps) {
   const { client } = useApp()
-  const { people, conversations } = texts.value
+  const { people } = roomTexts.value
+  const { conversations } = texts.value
   const [query, setQuery] = useState('')
   const search = usePeople(query, false)
   const found = search.items.filter(({ id }) => !participants.some(({ user_id }) => user_id === id))

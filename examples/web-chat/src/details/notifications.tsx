@@ -3,35 +3,28 @@ import type { SettingsChange } from 'chat-server/client/store'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
-import { Dialog } from '../parts/dialog.tsx'
+import { isMuted } from '../conversations/muted.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Select } from '../parts/select.tsx'
-import { texts } from '../texts/texts.ts'
+import { roomTexts } from '../texts/room.ts'
 import { longTime } from '../texts/time.ts'
-import { isMuted } from './muted.ts'
-import type { OpenConversation } from './use-conversation.ts'
+import type { TabProps } from './pane.tsx'
 
 const LEVELS = ['all', 'mentions', 'none'] as const
 
 /** For how long a conversation can be muted, in hours; the longest has no end. */
 const MUTES = { hour: 1, workday: 8, week: 7 * 24, forever: Number.POSITIVE_INFINITY }
 
-/** What the user sets for a conversation, and for those who may: its policy. */
-export function SettingsDialog({ conversation, onClose }: { conversation: OpenConversation; onClose: () => void }) {
+/** What the user hears of a conversation, and shows to others in it. */
+export function Notifications({ conversation: { id } }: TabProps) {
   const { store } = useApp()
-  const { settings, error } = useReadable(store.settings(conversation.id))
-  const { role } = conversation
-  return (
-    <Dialog title={texts.value.settings.title} onClose={onClose}>
-      {settings ? <OwnSettings id={conversation.id} settings={settings} /> : <ErrorNote error={error} />}
-      {(role === 'owner' || role === 'admin') && <Policy conversation={conversation} />}
-    </Dialog>
-  )
+  const { settings, error } = useReadable(store.settings(id))
+  return settings ? <OwnSettings id={id} settings={settings} /> : <ErrorNote error={error} />
 }
 
 function OwnSettings({ id, settings }: { id: string; settings: ConversationSettings }) {
   const { store } = useApp()
-  const { settings: words } = texts.value
+  const { settings: words } = roomTexts.value
   const { run, error } = useAction((change: SettingsChange) => store.setSettings(id, change))
   const { level, muted_until, receipts } = settings
   const muted = isMuted(muted_until)
@@ -68,38 +61,8 @@ function OwnSettings({ id, settings }: { id: string; settings: ConversationSetti
   )
 }
 
-function Policy({ conversation: { id, policy, direct } }: { conversation: OpenConversation }) {
-  const { client } = useApp()
-  const { settings: words } = texts.value
-  const { run, error } = useAction((change: Partial<OpenConversation['policy']>) =>
-    client.conversations.rename(id, { policy: change }),
-  )
-  return (
-    <section>
-      <h3>{words.policy}</h3>
-      {!direct && (
-        <Select
-          label={words.mention_all}
-          value={policy.mention_all}
-          options={(['admins', 'members', 'nobody'] as const).map((each) => [each, words.mention_alls[each]])}
-          onChange={(mention_all) => void run({ mention_all })}
-        />
-      )}
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={policy.receipts === 'on'}
-          onChange={(event) => void run({ receipts: event.currentTarget.checked ? 'on' : 'off' })}
-        />
-        {words.policy_receipts}
-      </label>
-      <ErrorNote error={error} />
-    </section>
-  )
-}
-
 function untilText(muted_until: string): string {
-  const { mutes, until } = texts.value.settings
+  const { mutes, until } = roomTexts.value.settings
   return muted_until === 'forever' ? mutes.forever : until(longTime(muted_until))
 }
 

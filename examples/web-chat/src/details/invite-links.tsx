@@ -1,19 +1,20 @@
 import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
+import { MadeInvite } from '../conversations/made-invite.tsx'
+import { INVITE_USES, useInvite } from '../conversations/use-invite.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useLoad } from '../parts/load.ts'
 import { Select } from '../parts/select.tsx'
 import { roomTexts } from '../texts/room.ts'
 import { shortTime } from '../texts/time.ts'
-import { MadeInvite } from './made-invite.tsx'
-import { INVITE_USES, useInvite } from './use-invite.ts'
+import type { TabProps } from './pane.tsx'
 
 /** More are never open in a room that someone looks after; the service returns the latest. */
 const MAX_LISTED = 200
 
 /** The open invite links of a room, which can be revoked, and a new one. */
-export function InviteLinks({ conversation_id }: { conversation_id: string }) {
+export function InviteLinks({ conversation: { id: conversation_id } }: TabProps) {
   const { client, features } = useApp()
   const { invites: words } = roomTexts.value
   const { made, create, revoke } = useInvite(conversation_id)

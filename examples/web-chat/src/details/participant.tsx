@@ -8,6 +8,7 @@ import { Confirm } from '../parts/confirm.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { Select } from '../parts/select.tsx'
+import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 
 type Role = Participant['role']
@@ -26,7 +27,7 @@ interface ParticipantProps {
 export function ParticipantItem(props: ParticipantProps) {
   const { conversation_id, participant, status, managedBy, isSelf, onChanged } = props
   const { client } = useApp()
-  const { people } = texts.value
+  const { people } = roomTexts.value
   const { user_id, role, username } = participant
   const [isRemoving, setRemoving] = useState(false)
   const change = useAction(async (next: Role) => {
@@ -50,11 +51,11 @@ export function ParticipantItem(props: ParticipantProps) {
           isLabelHidden
           value={role}
           disabled={change.isRunning}
-          options={rolesFor(managedBy).map((each) => [each, people.roles[each]])}
+          options={rolesFor(managedBy).map((each) => [each, texts.value.roles[each]])}
           onChange={(next) => void change.run(next)}
         />
       ) : (
-        <span class="role">{people.roles[role]}</span>
+        <span class="role">{texts.value.roles[role]}</span>
       )}
       {mayChange && !isSelf && (
         <IconButton icon="trash" label={people.remove(name)} onClick={() => setRemoving(true)} />

@@ -5,39 +5,33 @@ import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
+import { mayWrite } from '../conversations/use-conversation.ts'
 import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
-import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { useVisible } from '../parts/visible.ts'
+import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 import { shortTime } from '../texts/time.ts'
 import { authorOf } from '../threads/author.ts'
+import type { TabProps } from './pane.tsx'
 
 /** The pinned messages of a conversation, latest first. */
-export function PinsDialog({
-  conversation_id,
-  canWrite,
-  onClose,
-}: {
-  conversation_id: string
-  canWrite: boolean
-  onClose: () => void
-}) {
+export function Pins({ conversation, user }: TabProps) {
   const { store } = useApp()
-  const list = pinsOf(store).list(conversation_id)
+  const list = pinsOf(store).list(conversation.id)
   const { pins, status, error, has_more } = useReadable(list)
   const end = useRef<HTMLLIElement>(null)
   useVisible(end, () => void list.loadMore(), has_more)
-  const words = texts.value.pins
+  const words = roomTexts.value.pins
   return (
-    <Dialog title={words.title} onClose={onClose}>
+    <>
       {status === 'failed' && <ErrorNote error={error} />}
       {status === 'loading' && <p class="quiet">{texts.value.loading}</p>}
       {status === 'ready' && pins.length === 0 && <p class="quiet">{words.empty}</p>}
       <ul class="inbox pins">
         {pins.map((pin) => (
-          <PinItem key={pin.message.id} pin={pin} canWrite={canWrite} onOpen={onClose} />
+          <PinItem key={pin.message.id} pin={pin} canWrite={mayWrite(conversation, user)} />
         ))}
         {has_more && (
           <li ref={end} class="quiet">
@@ -45,18 +39,18 @@ export function PinsDialog({
           </li>
         )}
       </ul>
-    </Dialog>
+    </>
   )
 }
 
-function PinItem({ pin, canWrite, onOpen }: { pin: Pin; canWrite: boolean; onOpen: () => void }) {
+function PinItem({ pin, canWrite }: { pin: Pin; canWrite: boolean }) {
   const { store, people } = useApp()
   const { id, conversation_id, root_id, content, prompt, role, author_user_id, created_at } = pin.message
   const { run, isRunning, error } = useAction(() => store.unpin(id))
   const name = authorOf(pin.message, people)
   return (
     <li>
-      <a href={hrefOf({ name: 'thread', conversation_id, root_id, message_id: id })} onClick={onOpen}>
+      <a href={hrefOf({ name: 'thread', conversation_id, root_id, message_id: id })}>
         {role === 'assistant' ? <AssistantAvatar /> : <Avatar id={author_user_id ?? 'app'} name={name} />}
         <span class="name" dir="auto">
           {name}
@@ -65,7 +59,7 @@ function PinItem({ pin, canWrite, onOpen }: { pin: Pin; canWrite: boolean; onOpe
         <span class="excerpt clamped" dir="auto">
           {content || prompt}
         </span>
-        {pin.by && <small dir="auto">{texts.value.pins.by(people.nameOf(pin.by))}</small>}
+        {pin.by && <small dir="auto">{roomTexts.value.pins.by(people.nameOf(pin.by))}</small>}
       </a>
       {canWrite && (
         <IconButton icon="close" label={texts.value.messages.unpin} disabled={isRunning} onClick={() => void run()} />

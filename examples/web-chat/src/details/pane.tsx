@@ -1,0 +1,104 @@
+import type { User } from 'chat-server/client'
+import type { ComponentType } from 'preact'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
+import { DETAILS_TABS, type DetailsTab, goTo, hrefOf } from '../app/route.ts'
+import { titleOf } from '../conversations/title.ts'
+import type { OpenConversation } from '../conversations/use-conversation.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import { roomTexts } from '../texts/room.ts'
+import { texts } from '../texts/texts.ts'
+import { About } from './about.tsx'
+import { Files } from './files.tsx'
+import { InviteLinks } from './invite-links.tsx'
+import { Notifications } from './notifications.tsx'
+import { People } from './people.tsx'
+import { Pins } from './pins.tsx'
+
+/** What each tab gets. */
+export interface TabProps {
+  conversation: OpenConversation
+  user: User
+}
+
+const TABS: Record<DetailsTab, ComponentType<TabProps>> = {
+  about: About,
+  people: People,
+  pins: Pins,
+  files: Files,
+  notifications: Notifications,
+  invites: InviteLinks,
+}
+
+interface PaneProps {
+  /** `undefined` until it is read. */
+  conversation: OpenConversation | undefined
+  conversation_id: string
+  tab: string
+  user: User
+}
+
+/** What is known of a conversation, in tabs beside it. Escape closes it. */
+export function DetailsPane({ conversation, conversation_id, tab, user }: PaneProps) {
+  const { features } = useApp()
+  const heading = useRef<HTMLHeadingElement>(null)
+  const { details: words } = roomTexts.value
+  const { back, close } = texts.value
+  useLayoutEffect(() => heading.current?.focus(), [])
+  useEscape(() => goTo({ name: 'conversation', conversation_id }))
+
+  const isOffered = (name: DetailsTab): boolean =>
+    name === 'files'
+      ? features.search && features.attachments !== undefined
+      : name !== 'invites' || (conversation !== undefined && mayManage(conversation))
+  const offered = DETAILS_TABS.filter(isOffered)
+  const current = offered.find((name) => name === tab) ?? 'about'
+  const Tab = TABS[current]
+  const href = hrefOf({ name: 'conversation', conversation_id })
+  return (
+    <section class="pane details" aria-labelledby="details-title">
+      <header>
+        <a class="icon-button back" href={href} aria-label={back}>
+          <Icon name="back" />
+        </a>
+        <h2 id="details-title" ref={heading} tabIndex={-1}>
+          {words.title}
+          {conversation && (
+            <small>
+              <bdi>{titleOf(conversation)}</bdi>
+            </small>
+          )}
+        </h2>
+        <a class="icon-button close" href={href} aria-label={close} title={close}>
+          <Icon name="close" />
+        </a>
+      </header>
+      <Tabs
+        label={words.title}
+        tabs={offered.map((name) => [name, words.tabs[name], hrefOf({ name: 'details', conversation_id, tab: name })])}
+        current={current}
+      />
+      <div class="scroll" key={current}>
+        <div class="sheet">{conversation && <Tab conversation={conversation} user={user} />}</div>
+      </div>
+    </section>
+  )
+}
+
+/** Whether the user looks after it: in a direct one, nobody does. */
+export function mayManage({ role, direct }: OpenConversation): boolean {
+  return !direct && (role === 'owner' || role === 'admin')
+}
+
+/** Acts on Escape, wherever the focus is, unless something else is closed by that. */
+function useEscape(act: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isInner = event.target instanceof Element && event.target.closest('dialog, .panel, .edit')
+      if (event.key === 'Escape' && !event.defaultPrevented && !isInner) act()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  })
+}

@@ -1,0 +1,43 @@
+import type { Participant } from 'chat-server/client'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useAction } from '../app/action.ts'
+import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { AddPerson } from './add-person.tsx'
+import { mayManage, type TabProps } from './pane.tsx'
+import { ParticipantItem } from './participant.tsx'
+
+/** Who takes part in a conversation, and for those who look after it: further people, and their roles. */
+export function People({ conversation, user }: TabProps) {
+  const { id, role } = conversation
+  const { people, presence: live } = useApp()
+  const [participants, setParticipants] = useState<Participant[]>([])
+  const load = useAction(async () => setParticipants(await people.load(id)))
+  const presence = useReadable(live.presence(useMemo(() => participants.map(({ user_id }) => user_id), [participants])))
+  useEffect(() => void load.run(), [conversation.participant_count])
+  const isManaged = mayManage(conversation)
+
+  return (
+    <>
+      {isManaged && <AddPerson conversation_id={id} participants={participants} onAdded={() => void load.run()} />}
+      <ErrorNote error={load.error} />
+      <ul class="participants">
+        {participants.map((each) => {
+          const status = presence[each.user_id]?.status ?? each.presence.status
+          return (
+            <ParticipantItem
+              key={each.user_id}
+              conversation_id={id}
+              participant={each}
+              status={status}
+              managedBy={isManaged ? role : undefined}
+              isSelf={each.user_id === user.id}
+              onChanged={() => void load.run()}
+            />
+          )
+        })}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { hasBrowser } from '../support/browser.ts'
+import { look, lookInModes } from './looks.ts'
+import { closeDetails, openDetails, openStage, signInAsAda } from './people.ts'
+import { openTalk } from './talk.ts'
+
+const TABS = ['About', 'People', 'Pins', 'Files', 'Notifications', 'Invite links']
+
+describe.skipIf(!hasBrowser)('the details of a conversation', () => {
+  it('have a tab for each thing, beside the conversation, and give the focus back', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'chat-web-details-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const stage = await openStage({}, { attachments: { enabled: true, storage: `fs:${folder}` } })
+    const { page, ada } = await signInAsAda(stage)
+    const { chat, url, problems } = stage
+    const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.press('.people-button', 'Enter')
+    await page.waitForSelector('.details .participants li:has-text("Ada Lovelace")')
+    await page.waitForSelector('.details h2:focus')
+    expect(await page.locator('.details .tabs a').allTextContents()).toEqual(TABS)
+    await closeDetails(page)
+    await page.waitForSelector('.people-button:focus')
+    for (const tab of TABS) {
+      await openDetails(page, tab)
+      await look(page, `details-${tab}`)
+    }
+    await openDetails(page, 'About')
+    await lookInModes(page, 'details-about')
+    await openDetails(page, 'Files')
+    await page.waitForSelector('.details .quiet:text-is("No file was shared here.")')
+
+    await openDetails(page, 'About')
+    await page.fill('.details [name=title]', 'Steam')
+    await page.fill('.details [name=topic]', 'What drives them')
+    await page.fill('.details [name=icon]', 'steam')
+    await page.press('.details [name=icon]', 'Enter')
+    await page.waitForSelector('.details [name=icon][aria-invalid]:focus')
+    await page.fill('.details [name=icon]', '🚂')
+    await page.press('.details [name=icon]', 'Enter')
+    await page.waitForSelector('.conversation h2:text-is("Steam")')
+    await page.waitForSelector('.conversations a:has-text("Steam") .sign:text-is("🚂")')
+    await page.selectOption('.details select:has(option[value=topics])', 'topics')
+    await page.waitForSelector('.topics-box')
+    expect(await chat.conversations.get(ada, conversation_id)).toMatchObject({
+      title: 'Steam',
+      topic: 'What drives them',
+      layout: 'topics',
+    })
+    expect(problems).toEqual([])
+  }, 120_000)
+
+  it('list the files of its messages, which lead to their message', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'chat-web-details-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const stage = await openStage({}, { attachments: { enabled: true, storage: `fs:${folder}` } })
+    const { page, ada } = await signInAsAda(stage)
+    const { chat, url, problems } = stage
+    const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.setInputFiles('.composer input[type=file]', [
+      { name: 'plan.txt', mimeType: 'text/plain', buffer: Buffer.from('a plan') },
+    ])
+    await page.waitForSelector('.draft-files li:has-text("plan.txt")')
+    await page.press('.conversation .composer textarea', 'Enter')
+    await page.waitForSelector('.message .file:has-text("plan.txt")')
+    await openDetails(page, 'Files')
+    await page.waitForSelector('.shared-files a[download="plan.txt"]')
+    await look(page, 'details-with-files')
+    await page.click('.shared-files a:has(time)')
+    await page.waitForSelector('.conversation [data-target=true]:has-text("plan.txt")')
+    await page.waitForSelector('.details', { state: 'detached' })
+    expect(problems).toEqual([])
+  }, 60_000)
+
+  it('offer a member what a member may do; on a phone they are a pane of their own, one step behind the room', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { conversation_id, signIn } = await openTalk(url)
+    const { page } = await visit(url, { viewport: { width: 390, height: 800 }, locale: 'de-DE' })
+    await signIn(page, 'grace')
+    await page.goto(`${url}/#/c/${conversation_id}/details/invites`)
+    await page.waitForSelector('.details a[aria-current]:text-is("Über")')
+    expect(await page.locator('.details .tabs a').allTextContents()).toEqual([
+      'Über',
+      'Personen',
+      'Angeheftet',
+      'Benachrichtigungen',
+    ])
+    expect(await page.locator('.details button').allTextContents()).toEqual(['Archivieren', 'Verlassen'])
+    await look(page, 'details-german')
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.waitForSelector('.conversation', { state: 'hidden' })
+    await page.click('.details .back')
+    await page.waitForSelector('.conversation h2:visible')
+    expect(problems).toEqual([])
+  }, 60_000)
+})
