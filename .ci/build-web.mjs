@@ -6,6 +6,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
+import { hasNames, packEmoji, packNames } from './emoji.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SOURCE = `${ROOT}examples/web-chat`
@@ -16,7 +17,7 @@ const ICONS = ['icon-192.png', 'icon-512.png', 'icon-maskable.png']
 const FIRST = ['app/start.ts', 'app/worker.ts', 'root.tsx']
 /** The oldest browsers: those that have `light-dark()`. */
 const TARGETS = ['chrome123', 'firefox125', 'safari17.5']
-const PACKAGES = ['preact', '@preact/signals', 'lowlight', 'highlight.js', 'esbuild']
+const PACKAGES = ['preact', '@preact/signals', 'lowlight', 'highlight.js', 'emojibase-data', 'esbuild']
 
 /** What of the packages that build it is not installed. */
 export function missingPackages() {
@@ -52,7 +53,7 @@ const LISTED = {
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^virtual:languages$/ }, ({ path }) => ({ path, namespace: 'languages' }))
     onLoad({ filter: /./, namespace: 'languages' }, async () => {
-      const codes = (await readdir(LANGUAGES)).map((name) => name.replace(/\.ts$/, '')).filter((code) => code !== 'en')
+      const codes = await languages()
       const loaders = codes.map((code) => `${JSON.stringify(code)}: () => import('./${code}.ts')`)
       return { contents: `export const LANGUAGES = { ${loaders.join(', ')} }`, resolveDir: LANGUAGES }
     })
@@ -85,6 +86,31 @@ const ADOPTED = {
   },
 }
 
+/** The emoji and their names, each a file of its own, which is loaded when an emoji is looked for. */
+const EMOJI = {
+  name: 'emoji',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^virtual:emoji/ }, ({ path }) => ({ path: path.slice('virtual:'.length), namespace: 'emoji' }))
+    onLoad({ filter: /^emoji$/, namespace: 'emoji' }, async () => {
+      const loaders = (await languages())
+        .filter(hasNames)
+        .map((code) => `${JSON.stringify(code)}: () => import('virtual:emoji-${code}')`)
+      return {
+        contents: `export const EMOJI = () => import('virtual:emoji-en'); export const NAMES = { ${loaders.join(', ')} }`,
+      }
+    })
+    onLoad({ filter: /^emoji-/, namespace: 'emoji' }, async ({ path }) => {
+      const code = path.slice('emoji-'.length)
+      return { contents: await (code === 'en' ? packEmoji() : packNames(code)), loader: 'text' }
+    })
+  },
+}
+
+/** The codes of all languages but English. */
+async function languages() {
+  return (await readdir(LANGUAGES)).map((name) => name.replace(/\.ts$/, '')).filter((code) => code !== 'en')
+}
+
 /** Writes the module. */
 export async function buildWeb() {
   const { build } = await import('esbuild')
@@ -104,7 +130,8 @@ export async function buildWeb() {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     tsconfig: `${SOURCE}/tsconfig.json`,
-    plugins: [LISTED, JOINED, ADOPTED],
+    plugins: [LISTED, EMOJI, JOINED, ADOPTED],
+    charset: 'utf8',
     define: { HIGHLIGHT: JSON.stringify(highlight.name) },
     metafile: true,
     write: false,
@@ -151,9 +178,9 @@ async function buildHighlight(build) {
   return { name: path.split(/[\\/]/).at(-1), contents }
 }
 
-/** The service worker, which has the files of the chat in it, and a version that changes with them. */
+/** The service worker, which has the files of the chat in it but the emoji, which not everyone looks for; and a version that changes with them. */
 async function buildWorker(build, paths) {
-  const kept = paths.filter((path) => !path.startsWith('/assets/docs-')).map((path) => path.slice(1))
+  const kept = paths.filter((path) => !/^\/assets\/(docs|emoji)-/.test(path)).map((path) => path.slice(1))
   const { outputFiles } = await build({
     entryPoints: [`${SOURCE}/src/worker/worker.ts`],
     bundle: true,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { matching, mentionQueryOf, withMention } from '../../../examples/web-chat/src/compose/mention-query.ts'
+import { matching, mentionEdit, mentionQueryOf } from '../../../examples/web-chat/src/compose/mention-query.ts'
 import { splitMentions } from '../../../examples/web-chat/src/markdown/split-mentions.ts'
 
 it.each<[string, string | undefined]>([
@@ -22,8 +22,14 @@ it('reads the name before the caret, and puts the chosen one in its place', () =
   const text = 'Is @gr there?'
   const query = mentionQueryOf(text, 6)!
   expect(query).toEqual({ start: 3, query: 'gr' })
-  expect(withMention(text, query, 'grace')).toEqual({ text: 'Is @grace there?', caret: 10 })
-  expect(withMention('@', { start: 0, query: '' }, 'ada b')).toEqual({ text: '@ada b ', caret: 7 })
+  expect(mentionEdit(text, query, 'grace')).toEqual({ from: 3, to: 6, text: '@grace', start: 10, end: 10 })
+  expect(mentionEdit('@', { start: 0, query: '' }, 'ada b')).toEqual({
+    from: 0,
+    to: 1,
+    text: '@ada b ',
+    start: 7,
+    end: 7,
+  })
 })
 
 it('offers usernames first, then words of names, six at most', () => {
@@ -45,7 +51,13 @@ it('offers the assistant first, by a word of its name, and takes what was typed 
   expect(matching(choices, '').map(({ id }) => id)).toEqual(['assistant', '1'])
   expect(matching(choices, 'a').map(({ id }) => id)).toEqual(['assistant', '1'])
   expect(matching(choices, 'ad').map(({ id }) => id)).toEqual(['1'])
-  expect(withMention('Hi @as you', { start: 3, query: 'as' }, undefined)).toEqual({ text: 'Hi you', caret: 3 })
+  expect(mentionEdit('Hi @as you', { start: 3, query: 'as' }, undefined)).toEqual({
+    from: 3,
+    to: 7,
+    text: '',
+    start: 3,
+    end: 3,
+  })
 })
 
 it.each<[string, string[]]>([

@@ -2,6 +2,8 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { ChatClient, User } from 'chat-server/client'
 import type { ChatStore } from 'chat-server/client/store'
 import { forgetDrafts } from '../compose/drafts.ts'
+import { RECENT_EMOJI } from '../emoji/recent-key.ts'
+import { attempt } from './attempt.ts'
 import { CSRF_KEY } from './csrf-key.ts'
 import { shareSignIns } from './shared/sign-ins.ts'
 import { forgetUnsent } from './unsent-storage.ts'
@@ -110,6 +112,7 @@ export function createSession(
         forgetDrafts(user.value.id)
         forgetUnsent(user.value.id)
       }
+      attempt(() => localStorage.removeItem(RECENT_EMOJI))
       // A session that has ended already is what is wanted.
       await client.auth.logout().catch(() => {})
       leave()

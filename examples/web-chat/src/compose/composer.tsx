@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { enterChoice, isSend } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
 import { oldPosts } from '../app/unsent-storage.ts'
+import { EmojiButton } from '../emoji/emoji-button.tsx'
 import { AttachButton } from '../files/attach-button.tsx'
 import { useFiles } from '../files/use-files.ts'
 import { offerAlerts } from '../inbox/alerts.ts'
@@ -15,8 +16,8 @@ import { texts } from '../texts/texts.ts'
 import { Addressee } from './addressee.tsx'
 import { type Draft, keepDraft, readDraft } from './drafts.ts'
 import { continueList, dropOf, pasteInto } from './field-events.ts'
-import { useMentions } from './use-mentions.tsx'
 
+const Completion = lazy(() => import('./completion.tsx').then(({ Completion }) => Completion))
 const NotSent = lazy(() => import('./not-sent.tsx').then(({ NotSent }) => NotSent))
 const Toolbar = lazy(() => import('./toolbar.tsx').then(({ Toolbar }) => Toolbar))
 const DraftList = lazy(() => import('../files/draft-list.tsx').then(({ DraftList }) => DraftList))
@@ -69,7 +70,6 @@ export function Composer(props: ComposerProps) {
   // It is sent once its files are uploaded, unless it changes before.
   const [isWaiting, setWaiting] = useState(false)
   const waits = isWaiting && canSend && hasFiles && !files.areReady
-  const mentions = useMentions(field, conversation_id, change, features.assistant && (() => ask(true)))
   const wasTalk = useRef(isTalk)
   useEffect(() => {
     if (wasTalk.current !== isTalk) setAsking(isTalk)
@@ -144,9 +144,14 @@ export function Composer(props: ComposerProps) {
       >
         Aa
       </button>
-      {mentions.list}
+      <EmojiButton field={field} />
+      <Completion
+        field={field}
+        conversation_id={conversation_id}
+        onAssistant={features.assistant && (() => ask(true))}
+      />
       <textarea
-        {...mentions.props}
+        aria-autocomplete="list"
         ref={field}
         rows={1}
         enterkeyhint={isCoarse() ? 'enter' : 'send'}
@@ -157,11 +162,9 @@ export function Composer(props: ComposerProps) {
         value={text}
         onInput={(event) => {
           change(event.currentTarget.value)
-          mentions.read()
           if (event.currentTarget.value.trim() !== '') onTyping()
         }}
         onKeyDown={(event) => {
-          if (mentions.press(event)) return
           if (event.key === 'ArrowUp' && text === '' && onEditLast) {
             event.preventDefault()
             onEditLast()

@@ -1,6 +1,6 @@
 import type { App } from '../app/context.ts'
 import { nameOf } from '../app/people.ts'
-import { texts } from '../texts/texts.ts'
+import { composeTexts } from '../texts/compose.ts'
 import { type MentionChoice, matching } from './mention-query.ts'
 
 /** The assistant and the participants of a conversation whose names begin so, and all together where the policy allows that. */
@@ -15,7 +15,7 @@ export function mentionChoices(
     .filter(({ user_id }) => user_id !== session.user.value?.id)
     .map((person) => ({ id: person.user_id, username: person.username, name: nameOf(person) }))
   const conversation = store.conversations.getSnapshot().conversations.find(({ id }) => id === conversation_id)
-  const all: MentionChoice = { id: 'all', username: 'all', name: texts.value.composer.everyone }
+  const all: MentionChoice = { id: 'all', username: 'all', name: composeTexts.value.completion.everyone }
   const assistant = hasAssistant ? [{ id: 'assistant', name: features.assistant!.name }] : []
   const everyone = conversation && mayMentionAll(conversation) ? [all] : []
   return matching([...assistant, ...others, ...everyone], query)

@@ -1,5 +1,6 @@
 import { MENTION_START } from '../markdown/split-mentions.ts'
 import { hasWords } from '../switch/matching.ts'
+import type { Edit } from './edit.ts'
 
 /** How many people are offered at once. */
 const MAX_CHOICES = 6
@@ -48,16 +49,14 @@ export function matching(choices: readonly MentionChoice[], query: string): Ment
   return sorted.slice(0, MAX_CHOICES).map(({ choice }) => choice)
 }
 
-/** The text with a name, or nothing, in the place of what was typed of it, and where the caret is then. */
-export function withMention(
-  text: string,
-  { start, query }: MentionQuery,
-  username: string | undefined,
-): { text: string; caret: number } {
+/** Puts a name, or nothing, in the place of what was typed of it. */
+export function mentionEdit(text: string, { start, query }: MentionQuery, username: string | undefined): Edit {
+  const end = start + 1 + query.length
+  const after = text.slice(end)
   if (username === undefined)
-    return { text: text.slice(0, start) + text.slice(start + 1 + query.length).trimStart(), caret: start }
-  const before = `${text.slice(0, start)}@${username}`
-  const after = text.slice(start + 1 + query.length)
+    return { from: start, to: end + after.length - after.trimStart().length, text: '', start, end: start }
+  const caret = start + username.length + 2
+  // The space behind it may be there.
   const space = after.startsWith(' ') ? '' : ' '
-  return { text: before + space + after, caret: before.length + 1 }
+  return { from: start, to: end, text: `@${username}${space}`, start: caret, end: caret }
 }

@@ -31,6 +31,7 @@ export function wordsOf(text: string): string[] {
     .filter((word) => word !== '')
 }
 
-function plain(text: string): string {
+/** A text without accents and case, by which it is found. */
+export function plain(text: string): string {
   return text.trim().normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
 }

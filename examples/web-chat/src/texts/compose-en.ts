@@ -20,4 +20,32 @@ export const texts = {
     quote: 'A quote',
     discard: (place: string) => `Discard the draft for ${place}`,
   },
+  completion: {
+    mention: 'People to mention',
+    everyone: 'Everyone here',
+    names: (count: number) => (count === 1 ? '1 name, Enter takes it.' : `${count} names, arrows choose one.`),
+  },
+  emoji: {
+    title: 'Emoji',
+    search: 'Search emoji',
+    found: (count: number) => (count === 1 ? '1 emoji, Enter takes it.' : `${count} emoji, arrows choose one.`),
+    none: 'No emoji found.',
+    groups: 'Categories',
+    recent: 'Recent',
+    // In the order of Unicode.
+    names: [
+      'Smileys and feelings',
+      'People',
+      'Animals and nature',
+      'Food and drink',
+      'Travel and places',
+      'Activities',
+      'Objects',
+      'Symbols',
+      'Flags',
+    ] as readonly string[],
+    tone: 'Skin tone',
+    tones: ['Default', 'Light', 'Medium-light', 'Medium', 'Medium-dark', 'Dark'] as readonly string[],
+    flag: 'flag',
+  },
 }

@@ -2,3 +2,9 @@
 declare module 'virtual:languages' {
   export const LANGUAGES: Record<string, () => Promise<{ texts: import('./languages/en.ts').Texts }>>
 }
+
+/** The emoji, and their names in other languages than English, as `.ci/emoji.mjs` packs them. */
+declare module 'virtual:emoji' {
+  export const EMOJI: () => Promise<{ default: string }>
+  export const NAMES: Record<string, () => Promise<{ default: string }>>
+}

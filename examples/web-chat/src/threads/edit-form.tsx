@@ -3,9 +3,11 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { isSend } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
-import { useMentions } from '../compose/use-mentions.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
+
+const Completion = lazy(() => import('../compose/completion.tsx').then(({ Completion }) => Completion))
 
 /** Changes the text of a message in its place. Enter saves, Escape leaves it as it was. */
 export function EditForm({
@@ -23,9 +25,6 @@ export function EditForm({
     if (text !== '' && text !== content) await client.messages.edit(id, { content: text })
     onDone()
   })
-  const mentions = useMentions(field, conversation_id, (text) => {
-    field.current!.value = text
-  })
   useLayoutEffect(() => {
     const { current } = field
     current?.focus()
@@ -39,17 +38,15 @@ export function EditForm({
         void run()
       }}
     >
-      {mentions.list}
+      <Completion field={field} conversation_id={conversation_id} onAssistant={undefined} />
       <textarea
-        {...mentions.props}
+        aria-autocomplete="list"
         ref={field}
         dir="auto"
         aria-label={composer.label}
         defaultValue={content}
         rows={Math.min(12, content.split('\n').length + 1)}
-        onInput={mentions.read}
         onKeyDown={(event) => {
-          if (mentions.press(event)) return
           if (event.key === 'Escape') onDone()
           if (!isSend(event)) return
           event.preventDefault()

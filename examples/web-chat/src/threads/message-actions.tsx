@@ -9,8 +9,9 @@ import { texts } from '../texts/texts.ts'
 import type { ArticleProps } from './message.tsx'
 import { type MessageChoice, useMessageChoices } from './message-choices.ts'
 import { useIsNear } from './near.ts'
-import { EmojiButtons, ReactionMenu } from './reactions.tsx'
+import { EmojiButtons, ReactionMenu, react } from './reactions.tsx'
 
+const EmojiDialog = lazy(() => import('../emoji/emoji-dialog.tsx').then(({ EmojiDialog }) => EmojiDialog))
 const Readers = lazy(() => import('./readers.tsx').then(({ ReadersDialog }) => ReadersDialog))
 
 /**
@@ -30,8 +31,9 @@ export function MessageActions(props: ArticleProps) {
 
 function Actions(props: ArticleProps) {
   const { message, canWrite, onReply, onThread, onEdit, user_id } = props
-  const { client } = useApp()
-  const [opened, setOpened] = useState<'remove' | 'readers'>()
+  const { client, store } = useApp()
+  const [opened, setOpened] = useState<'emoji' | 'remove' | 'readers'>()
+  const onMore = () => setOpened('emoji')
   const choices = useMessageChoices(props, setOpened)
   const { messages } = texts.value
   const isOwn = message.author_user_id === user_id
@@ -39,7 +41,7 @@ function Actions(props: ArticleProps) {
     <>
       {canWrite && (
         <div class="at-hand">
-          <ReactionMenu message={message} />
+          <ReactionMenu message={message} onMore={onMore} />
           {message.status !== 'streaming' && (
             <IconButton icon="reply" label={messages.reply} onClick={() => onReply(message)} />
           )}
@@ -54,7 +56,7 @@ function Actions(props: ArticleProps) {
           <>
             {canWrite && (
               <div class="emoji touch-only">
-                <EmojiButtons message={message} onDone={close} />
+                <EmojiButtons message={message} onDone={close} onMore={onMore} />
               </div>
             )}
             {choices.map((choice) => (
@@ -63,6 +65,9 @@ function Actions(props: ArticleProps) {
           </>
         )}
       </Menu>
+      {opened === 'emoji' && (
+        <EmojiDialog onPick={(emoji) => react(store, message, emoji)} onClose={() => setOpened(undefined)} />
+      )}
       {opened === 'readers' && <Readers message_id={message.id} onClose={() => setOpened(undefined)} />}
       {opened === 'remove' && (
         <Confirm

@@ -1,4 +1,4 @@
-import type { StoreMessage } from 'chat-server/client/store'
+import type { ChatStore, StoreMessage } from 'chat-server/client/store'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { ErrorNote, messageOf } from '../parts/error-note.tsx'
@@ -38,22 +38,29 @@ export function Reactions({ message, canReact }: { message: StoreMessage; canRea
   )
 }
 
+interface ReactingProps {
+  message: StoreMessage
+  /** Called for all other emoji. */
+  onMore: () => void
+}
+
 /** A button that offers the usual reactions. */
-export function ReactionMenu({ message }: { message: StoreMessage }) {
+export function ReactionMenu(props: ReactingProps) {
   return (
     <Menu label={texts.value.messages.react} button={<Icon name="smile" />}>
       {(close) => (
         <div class="emoji">
-          <EmojiButtons message={message} onDone={close} />
+          <EmojiButtons {...props} onDone={close} />
         </div>
       )}
     </Menu>
   )
 }
 
-/** The usual reactions as buttons. */
-export function EmojiButtons({ message, onDone }: { message: StoreMessage; onDone: () => void }) {
+/** The usual reactions as buttons, and one for all others. */
+export function EmojiButtons({ message, onDone, onMore }: ReactingProps & { onDone: () => void }) {
   const { store } = useApp()
+  const { more_emoji } = texts.value.messages
   return (
     <>
       {USUAL.map((emoji) => (
@@ -63,20 +70,35 @@ export function EmojiButtons({ message, onDone }: { message: StoreMessage; onDon
           aria-pressed={message.reacted?.includes(emoji) ?? false}
           onClick={() => {
             onDone()
-            toggle(store, message, emoji).catch((error) => showToast(messageOf(error), { isError: true }))
+            react(store, message, emoji)
           }}
         >
           {emoji}
         </button>
       ))}
+      <button
+        type="button"
+        aria-haspopup="dialog"
+        onClick={() => {
+          onDone()
+          onMore()
+        }}
+      >
+        <Icon name="plus" />
+        {more_emoji}
+      </button>
     </>
   )
 }
 
-function toggle(
-  store: ReturnType<typeof useApp>['store'],
-  { id, reacted }: StoreMessage,
-  emoji: string,
-): Promise<void> {
-  return reacted?.includes(emoji) ? store.unreact(id, emoji) : store.react(id, emoji)
+/** Adds one's own reaction, or takes it back. */
+export function react(store: ChatStore, message: StoreMessage, emoji: string): void {
+  toggle(store, message, emoji).catch((error) => showToast(messageOf(error), { isError: true }))
+}
+
+function toggle(store: ChatStore, { id, reacted }: StoreMessage, emoji: string): Promise<void> {
+  // The spellings of an emoji are one reaction.
+  const key = (sign: string) => sign.replace(/[\u{FE0E}\u{FE0F}]/gu, '')
+  const own = reacted?.find((each) => key(each) === key(emoji))
+  return own === undefined ? store.react(id, emoji) : store.unreact(id, own)
 }

@@ -195,6 +195,7 @@ export const texts = {
     unread: 'Mark unread from here',
     thread: 'Reply in thread',
     readers: 'Who has read it',
+    more_emoji: 'More emoji',
     ask_again: 'Ask again',
     remove_title: 'Delete this message?',
     remove_text: 'Replies to it stay.',
@@ -250,15 +251,13 @@ export const texts = {
     stop_replying: 'Reply to the thread instead',
     too_long: (bytes: number) => `${bytes} ${bytes === 1 ? 'byte' : 'bytes'} too long.`,
     viewer: 'You can read this conversation, and not write in it.',
-    mention: 'People to mention',
-    everyone: 'Everyone here',
-    names: (count: number) => (count === 1 ? '1 name, Enter takes it.' : `${count} names, arrows choose one.`),
     hints: {
       send: 'Enter sends, Shift + Enter begins a line.',
       line: 'Enter begins a line, Shift + Enter sends.',
     } as Readonly<Record<string, string>>,
     as_file: 'Send as a file',
     formatting: 'Formatting',
+    emoji: 'Emoji',
   },
   typing: (names: readonly string[]) =>
     names.length === 1

@@ -1,0 +1,3 @@
+export function hasNames(language: string): boolean
+export function packEmoji(): Promise<string>
+export function packNames(language: string): Promise<string>

@@ -1,0 +1,223 @@
+import type { RefObject, VNode } from 'preact'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type App, useApp } from '../app/context.ts'
+import { type Emoji, findEmoji, withTone } from '../emoji/emoji.ts'
+import { keepRecent, skinTone } from '../emoji/kept-emoji.ts'
+import { loadEmoji } from '../emoji/load-emoji.ts'
+import { announce } from '../parts/announcer.tsx'
+import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
+import { composeTexts } from '../texts/compose.ts'
+import { language } from '../texts/language.ts'
+import { replaceIn } from './edit.ts'
+import { type EmojiQuery, emojiEdit, emojiQueryOf } from './emoji-query.ts'
+import { mentionChoices } from './mention-choices.ts'
+import { type MentionQuery, mentionEdit, mentionQueryOf } from './mention-query.ts'
+
+/** How many emoji are offered at once. */
+const MAX_EMOJI = 6
+
+/** Keys that move the caret: another name may be before it then. */
+const MOVES = ['ArrowLeft', 'ArrowRight', 'Home', 'End']
+
+/** What is being typed. */
+type Query = { kind: 'mention'; typed: MentionQuery } | { kind: 'emoji'; typed: EmojiQuery }
+
+/** What is offered for it. */
+interface Choice {
+  id: string
+  sign: VNode
+  name: string
+  /** What it is in a text, if that is not what is seen. */
+  code?: string | undefined
+  take: () => void
+}
+
+interface CompletionProps {
+  field: RefObject<HTMLTextAreaElement | null>
+  conversation_id: string
+  /** Called when the assistant is chosen; without it, it is not offered. */
+  onAssistant: (() => void) | undefined
+}
+
+/** Offers names behind an `@` and emoji behind a colon: arrows choose one, Enter and Tab take it, Escape closes the list. */
+export function Completion({ field, conversation_id, onAssistant }: CompletionProps) {
+  const app = useApp()
+  const id = useId()
+  const [query, setQuery] = useState<Query>()
+  const [emoji, setEmoji] = useState<readonly Emoji[]>()
+  const [at, setAt] = useState(0)
+  const closed = useRef<number | undefined>(undefined)
+  const choices = query ? choicesFor(query) : []
+  const chosen = Math.min(at, choices.length - 1)
+
+  function choicesFor({ kind, typed }: Query): Choice[] {
+    if (kind === 'mention') return namesFor(app, conversation_id, typed, { take: takeName, onAssistant })
+    if (typed.isComplete) return []
+    return findEmoji(emoji ?? [], typed.query, MAX_EMOJI).map((each) => {
+      const sign = withTone(each, Number(skinTone.value))
+      return {
+        id: each.sign,
+        sign: <span class="emoji-sign">{sign}</span>,
+        name: each.name,
+        code: `:${each.codes[0]}:`,
+        take: () => takeEmoji(typed, sign),
+      }
+    })
+  }
+
+  function takeName(typed: MentionQuery, username: string | undefined): void {
+    replaceIn(field.current!, mentionEdit(field.current!.value, typed, username))
+    if (username === undefined) onAssistant?.()
+    setQuery(undefined)
+  }
+
+  function takeEmoji(typed: EmojiQuery, sign: string): void {
+    replaceIn(field.current!, emojiEdit(field.current!.value, typed, sign))
+    keepRecent(sign)
+    setQuery(undefined)
+  }
+
+  function read(): void {
+    const { value, selectionStart, selectionEnd } = field.current!
+    const next = selectionStart === selectionEnd ? queryOf(value, selectionStart) : undefined
+    if (next?.typed.start !== closed.current) closed.current = undefined
+    setAt(0)
+    setQuery(closed.current === undefined ? next : undefined)
+    if (next?.kind !== 'emoji') return
+    const complete = next.typed.isComplete && emoji?.find(({ codes }) => codes.includes(next.typed.query.toLowerCase()))
+    if (complete) takeEmoji(next.typed, withTone(complete, Number(skinTone.value)))
+  }
+
+  function press(event: KeyboardEvent): void {
+    if (choices.length === 0 || event.isComposing) return
+    const { key } = event
+    if (key === 'ArrowDown' || key === 'ArrowUp')
+      setAt((chosen + (key === 'ArrowDown' ? 1 : choices.length - 1)) % choices.length)
+    else if ((key === 'Enter' || key === 'Tab') && !event.shiftKey) choices[chosen]!.take()
+    else if (key === 'Escape') {
+      closed.current = query!.typed.start
+      setQuery(undefined)
+    } else return
+    event.preventDefault()
+    // The box does nothing with it.
+    event.stopImmediatePropagation()
+  }
+
+  const isOfEmoji = query?.kind === 'emoji'
+  useEffect(() => {
+    if (!isOfEmoji) return
+    let isHere = true
+    loadEmoji().then(
+      (all) => isHere && setEmoji(all),
+      // Without a network there are none to offer.
+      () => {},
+    )
+    return () => {
+      isHere = false
+    }
+  }, [isOfEmoji, language.value])
+  // One that was complete before they were loaded.
+  useEffect(() => {
+    if (emoji && isOfEmoji) read()
+  }, [emoji])
+  useEffect(() => {
+    const { completion, emoji: words } = composeTexts.value
+    if (choices.length > 0) announce((isOfEmoji ? words.found : completion.names)(choices.length))
+  }, [choices.length])
+
+  const act = useRef({ read, press })
+  act.current = { read, press }
+  useLayoutEffect(() => {
+    const { current } = field
+    const listeners: [string, (event: Event) => void][] = [
+      ['input', () => act.current.read()],
+      ['click', () => act.current.read()],
+      ['keyup', (event) => MOVES.includes((event as KeyboardEvent).key) && act.current.read()],
+      ['keydown', (event) => act.current.press(event as KeyboardEvent)],
+      ['blur', () => setQuery(undefined)],
+    ]
+    // Before what the box itself does with a key.
+    for (const [type, listener] of listeners) current?.addEventListener(type, listener, { capture: true })
+    return () => {
+      for (const [type, listener] of listeners) current?.removeEventListener(type, listener, { capture: true })
+    }
+  }, [])
+  const isOpen = choices.length > 0
+  useLayoutEffect(() => {
+    if (!isOpen) return
+    const { current } = field
+    current?.setAttribute('aria-controls', id)
+    current?.setAttribute('aria-activedescendant', `${id}-${chosen}`)
+    return () => {
+      current?.removeAttribute('aria-controls')
+      current?.removeAttribute('aria-activedescendant')
+    }
+  }, [isOpen, chosen])
+  if (!isOpen) return null
+  return <Choices id={id} label={labelOf(query!)} choices={choices} chosen={chosen} />
+}
+
+function queryOf(text: string, caret: number): Query | undefined {
+  const mention = mentionQueryOf(text, caret)
+  if (mention) return { kind: 'mention', typed: mention }
+  const emoji = emojiQueryOf(text, caret)
+  return emoji && { kind: 'emoji', typed: emoji }
+}
+
+function labelOf({ kind }: Query): string {
+  const { completion, emoji } = composeTexts.value
+  return kind === 'mention' ? completion.mention : emoji.title
+}
+
+interface NameTaking {
+  take: (typed: MentionQuery, username: string | undefined) => void
+  onAssistant: (() => void) | undefined
+}
+
+function namesFor(app: App, conversation_id: string, typed: MentionQuery, { take, onAssistant }: NameTaking): Choice[] {
+  return mentionChoices(app, conversation_id, typed.query, onAssistant !== undefined).map(({ id, username, name }) => ({
+    id,
+    sign: username === undefined ? <AssistantAvatar /> : <Avatar id={id} name={name} />,
+    name,
+    code: username && `@${username}`,
+    take: () => take(typed, username),
+  }))
+}
+
+interface ChoicesProps {
+  id: string
+  label: string
+  choices: readonly Choice[]
+  chosen: number
+}
+
+function Choices({ id, label, choices, chosen }: ChoicesProps) {
+  return (
+    <div class="completion" role="listbox" id={id} aria-label={label}>
+      {choices.map((choice, index) => (
+        <div
+          key={choice.id}
+          id={`${id}-${index}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={index === chosen}
+          onPointerDown={(event) => {
+            // The field keeps the focus.
+            event.preventDefault()
+            choice.take()
+          }}
+        >
+          {choice.sign}
+          <span class="name" dir="auto">
+            {choice.name}
+          </span>
+          {choice.code && (
+            <small>
+              <bdi>{choice.code}</bdi>
+            </small>
+          )}
+        </div>
+      ))}
+    </div>
+  )
+}
