@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
-import { expectOne, openStage } from './people.ts'
+import { chooseOfThread, expectOne, openStage } from './people.ts'
 import { openTalk } from './talk.ts'
 
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true }
 
 describe.skipIf(!hasBrowser)('a long thread in the web chat', () => {
-  it('keeps an edit open while others reply above it, and its actions beside each message', async () => {
+  it('as a tree keeps an edit open while others reply above it, and its actions beside each message', async () => {
     const { url, visit, problems } = await openStage({})
     const { ada, grace, signIn, conversation_id } = await openTalk(url)
     const { message: root } = await ada.messages.postRoot(conversation_id, { content: 'Begin' })
@@ -16,6 +16,8 @@ describe.skipIf(!hasBrowser)('a long thread in the web chat', () => {
     const { page } = await visit(url)
     await signIn(page, 'ada')
     await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
+    await page.waitForSelector('.message:has-text("Reply 39.")')
+    await chooseOfThread(page, 'As a tree')
     // The first one of another block of rows than those before it.
     const own = '.message:has-text("Reply 30.")'
     await page.waitForSelector('.message:has-text("Reply 39.")')

@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     for (const { id } of [secret, root]) {
       await page.goto(`${url}/#/c/${conversation_id}/t/${id}`)
       await page.waitForSelector(`.thread [data-message-id="${id}"] .name:has-text("Ada Lovelace")`)
-      await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain(`/api/threads/${id}/tree`)
+      await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain(`/api/threads/${id}/messages`)
     }
     await ada.messages.reply(root.id, { content: 'Live' })
     await page.waitForSelector('.message:has-text("Live")')
@@ -121,7 +121,8 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     await page.waitForSelector('.banner:has-text("You are offline")')
     await page.waitForSelector('.conversations a:has-text("Engines")')
     await page.waitForSelector('.conversation .message:has-text("Begin")')
-    await page.waitForSelector('.message:has-text("Live") .name:has-text("Ada Lovelace")')
+    await page.waitForSelector('.thread .message:has-text("Live")')
+    await page.waitForSelector('.thread .name:has-text("Ada Lovelace")')
     await look(page, 'offline-reload')
     await write(page, 'thread', 'Later')
     await page.reload()
@@ -165,7 +166,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     await page.evaluate(KEPT)
     for (const [id, place] of Object.entries(threads)) {
       await page.goto(`${url}/#/c/${place}/t/${id}`)
-      await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain(`/api/threads/${id}/tree`)
+      await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain(`/api/threads/${id}/messages`)
     }
     // The place up to which the events were followed, without which nothing would be known to be there still.
     await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain('/events')
@@ -198,7 +199,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     await signIn(page, 'grace')
     await page.evaluate(KEPT)
     await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
-    await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain(`/api/threads/${root.id}/tree`)
+    await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain(`/api/threads/${root.id}/messages`)
     await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain('/events')
     await page.goto('about:blank')
     await page.goto(`${url}/icon.svg`)
@@ -213,7 +214,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     })`)
     const again = await context.newPage()
     await again.goto(`${url}/#/`)
-    await expect.poll(() => again.evaluate(ENTRIES), POLL).not.toContain(`/api/threads/${root.id}/tree`)
+    await expect.poll(() => again.evaluate(ENTRIES), POLL).not.toContain(`/api/threads/${root.id}/messages`)
   }, 60_000)
 
   it('offers a new version, and goes on with it', async () => {

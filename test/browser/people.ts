@@ -117,6 +117,12 @@ export async function closeDetails(page: Page): Promise<void> {
   await page.waitForSelector('.details', { state: 'detached' })
 }
 
+/** Chooses an entry of the menu of the open thread. */
+export async function chooseOfThread(page: Page, entry: string): Promise<void> {
+  await page.click('.thread > header .menu > button')
+  await page.click(`.thread > header .panel button:text-is("${entry}")`)
+}
+
 /** The text of each message of the open thread. */
 export function textsOf(page: Page): Promise<string[]> {
   return page.locator('.thread .message .markdown').allTextContents()

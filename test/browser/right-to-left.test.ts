@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
 import { look } from './looks.ts'
-import { openStage } from './people.ts'
+import { chooseOfThread, openStage } from './people.ts'
 import { openTalk } from './talk.ts'
 
 /** Where things are in the open thread: how far from the edges of the pane. */
@@ -44,6 +44,9 @@ describe.skipIf(!hasBrowser)('the web chat from right to left', () => {
     await page.evaluate(`document.documentElement.dir = 'rtl'`)
     await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}/m/${message.id}`)
     await page.waitForSelector('.thread .messages > [data-target=true] .mention')
+    await look(page, 'rtl-thread-flat')
+    await chooseOfThread(page, 'As a tree')
+    await page.waitForSelector('.thread [data-level="1"][data-target=true] .mention')
     expect(await page.evaluate(PLACES)).toEqual({
       direction: 'rtl',
       isAvatarAtStart: true,

@@ -20,7 +20,7 @@ describe.skipIf(!hasBrowser)('a thread in the web chat', () => {
     const below = () => page.evaluate(BELOW)
     await signIn(page, 'grace')
     await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
-    await page.waitForSelector('.thread .messages > li:nth-child(101)', { state: 'attached' })
+    await page.waitForSelector('.thread .messages > li:nth-child(50)', { state: 'attached' })
     await expect.poll(below).toBeLessThanOrEqual(1)
     // The browser tells of this scrolling with the next frame, for which more may have been rendered below.
     await page.evaluate(`(() => {

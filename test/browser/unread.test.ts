@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { hasBrowser } from '../support/browser.ts'
+import { hasBrowser, type Page } from '../support/browser.ts'
 import { look } from './looks.ts'
-import { expectOne, openStage, write } from './people.ts'
-import { openTalk } from './talk.ts'
+import { chooseOfThread, expectOne, openStage, write } from './people.ts'
+import { openTalk, type Talk } from './talk.ts'
 
-describe.skipIf(!hasBrowser)('what is unread in the web chat', () => {
+/** Chooses that threads are shown as trees, in one that is not the one to look at. */
+async function showTrees(page: Page, url: string, { ada, conversation_id }: Talk): Promise<void> {
+  const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'Another thread' })
+  await page.goto(`${url}/#/c/${conversation_id}/t/${root_id}`)
+  await chooseOfThread(page, 'As a tree')
+}
+
+describe.skipIf(!hasBrowser)('what is unread in a tree of the web chat', () => {
   it('begins at a line, to which a button leads, and who has read it is shown to its author', async () => {
     const { url, visit, problems } = await openStage({})
-    const { ada, grace, signIn, conversation_id } = await openTalk(url)
+    const talk = await openTalk(url)
+    const { ada, grace, signIn, conversation_id } = talk
     await ada.conversations.rename(conversation_id, { policy: { receipts: 'on' } })
     const { message: root } = await ada.messages.postRoot(conversation_id, { content: 'Begin' })
     for (const each of Array(2).keys()) await ada.messages.reply(root.id, { content: `Before ${each}` })
@@ -16,6 +24,7 @@ describe.skipIf(!hasBrowser)('what is unread in the web chat', () => {
 
     const { page } = await visit(url)
     await signIn(page, 'grace')
+    await showTrees(page, url, talk)
     await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
     await page.waitForSelector('.message:has-text("After 19")')
     await page.waitForSelector('.jump[data-to=above] button')
@@ -46,11 +55,13 @@ describe.skipIf(!hasBrowser)('what is unread in the web chat', () => {
 
   it('is led to in a thread that is not read to its end', async () => {
     const { url, visit, problems } = await openStage({})
-    const { ada, signIn, conversation_id } = await openTalk(url)
+    const talk = await openTalk(url)
+    const { ada, signIn, conversation_id } = talk
     const { message: root } = await ada.messages.postRoot(conversation_id, { content: 'Begin' })
     await Promise.all(Array.from({ length: 230 }, () => ada.messages.reply(root.id, { content: 'x' })))
     const { page } = await visit(url)
     await signIn(page, 'grace')
+    await showTrees(page, url, talk)
     await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
     await page.click('.jump[data-to=below] button')
     await page.waitForSelector('li:has(> .unread-from):has-text("Begin")')

@@ -1,5 +1,6 @@
 import { effect } from '@preact/signals'
 import type { ChatClient, Person, ReceivedEvent } from 'chat-server/client'
+import { noteChange } from './changed-message.ts'
 import { keepPlace } from './kept-place.ts'
 import type { Session } from './session.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -35,6 +36,7 @@ export function forgetByEvents(shared: ChatClient, forgetting: Forgetting): Chat
             await forget(received.event)
             if (received.event.type === 'user.updated') onUser(received.event.payload.user)
             place.move(received)
+            noteChange(received.event)
             yield received
           }
         } finally {

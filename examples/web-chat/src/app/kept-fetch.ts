@@ -4,7 +4,7 @@ import type { Snapshot } from './snapshot.ts'
 const READ = /^\/api\/(features|auth\/me|conversations\/[\w-]+\/(participants|unread))$/
 
 /** What is taken from the snapshot: besides those, the first page of lists and threads. */
-const SHOWN = /^\/api\/(conversations|conversations\/[\w-]+\/(threads|messages)|threads\/[\w-]+\/tree)$/
+const SHOWN = /^\/api\/(conversations|conversations\/[\w-]+\/(threads|messages)|threads\/[\w-]+\/(messages|tree))$/
 
 /** What a further page is read by. */
 const FURTHER = ['after', 'before', 'around', 'cursor_path']

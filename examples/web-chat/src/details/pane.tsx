@@ -1,10 +1,11 @@
 import type { User } from 'chat-server/client'
 import type { ComponentType } from 'preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { DETAILS_TABS, type DetailsTab, goTo, hrefOf } from '../app/route.ts'
 import { titleOf } from '../conversations/title.ts'
 import type { OpenConversation } from '../conversations/use-conversation.ts'
+import { useEscape } from '../parts/escape.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { roomTexts } from '../texts/room.ts'
@@ -89,16 +90,4 @@ export function DetailsPane({ conversation, conversation_id, tab, user }: PanePr
 /** Whether the user looks after it: in a direct one, nobody does. */
 export function mayManage({ role, direct }: OpenConversation): boolean {
   return !direct && (role === 'owner' || role === 'admin')
-}
-
-/** Acts on Escape, wherever the focus is, unless something else is closed by that. */
-function useEscape(act: () => void): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const isInner = event.target instanceof Element && event.target.closest('dialog, .panel, .edit')
-      if (event.key === 'Escape' && !event.defaultPrevented && !isInner) act()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  })
 }

@@ -16,7 +16,7 @@ import { lazy } from '../parts/lazy.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { texts } from '../texts/texts.ts'
 import { authorOf } from '../threads/author.ts'
-import { lastOwnOf } from '../threads/rows.ts'
+import { lastOwnOf } from '../threads/last-own.ts'
 import { TypingLine } from '../threads/typing-line.tsx'
 import { MessageStream } from './stream.tsx'
 import { useVariants } from './use-variants.ts'
@@ -32,7 +32,7 @@ interface PlaceProps {
 
 /** A conversation as a stream, and the box below it. */
 export function ConversationStream({ conversation, user, message_id }: PlaceProps) {
-  const { client, store, people, presence, features } = useApp()
+  const { client, store, people, presence, features, route } = useApp()
   const { id, role, policy, unread_replies = 0 } = conversation
   // A talk with the assistant shows all of its threads, one after another.
   const isTalk = conversation.layout === 'assistant'
@@ -70,10 +70,15 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
     return last && last.depth < features.limits.max_depth ? last : undefined
   }
 
-  function readAll(): void {
-    const fail = (error: unknown) => showToast(messageOf(error), { isError: true })
+  function leave(): boolean {
     if (quoted) setQuoted(undefined)
-    else void client.conversations.markRead(id, { all: true }).catch(fail)
+    // What is open beside it is closed first.
+    else if (route.value.name !== 'conversation') return false
+    else {
+      const fail = (error: unknown) => showToast(messageOf(error), { isError: true })
+      void client.conversations.markRead(id, { all: true }).catch(fail)
+    }
+    return true
   }
 
   /** A reply is in its thread, what is not there any more nowhere. */
@@ -94,12 +99,12 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
         label={stream.messages(title)}
         empty={isWelcoming ? <Greeting conversation={conversation} /> : undefined}
         unread={isTalk ? view.unread : Math.max(0, view.unread - unread_replies)}
-        isTalk={isTalk}
+        list={isTalk ? 'all' : 'roots'}
         target={message_id}
         onMissing={onMissing}
         editing={editing}
         onEdit={setEditing}
-        onReadAll={readAll}
+        onEscape={leave}
         user_id={user.id}
         role={role}
         canWrite={canWrite}

@@ -1,4 +1,4 @@
-import { seenOf } from 'chat-server/client/parts'
+import { type SeenOptions, seenOf } from 'chat-server/client/parts'
 import type { TimelineStoreMessage } from 'chat-server/client/store'
 import { useEffect, useRef } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
@@ -9,25 +9,30 @@ import { texts } from '../texts/texts.ts'
 import { type ArticleProps, MessageArticle } from '../threads/message.tsx'
 import { ThreadLine } from './thread-line.tsx'
 
+/** The first messages of threads, all messages, or the replies of a thread. */
+export type StreamList = 'roots' | 'all' | 'replies'
+
 export interface RowProps extends Omit<ArticleProps, 'message' | 'isNew'> {
   message: TimelineStoreMessage
   isTarget: boolean
   /** Whether the line of what is new is above it. */
   isFirstNew: boolean
-  /** Whether its replies are below it. */
-  isTalk: boolean
+  /** What the list consists of. */
+  list: StreamList
   /** Whether it begins another thread of a talk. */
   isNext: boolean
 }
 
 /** A message of a stream, with its thread below it. It is read when its end was in view. */
 export const StreamRow = memo(function StreamRow(props: RowProps) {
-  const { message, isTarget, isFirstNew, isHead, isTalk, isNext } = props
+  const { message, isTarget, isFirstNew, isHead, list, isNext } = props
   const { id, conversation_id, thread, parent_id, deleted_at } = message
   const row = useRef<HTMLLIElement>(null)
   const { observe } = seenOf(useApp().store)
-  useEffect(() => observe(row.current!, message), [id])
-  useEffect(() => void observe(row.current!, message), [message])
+  // The first message of a thread is read with the thread that it is shown in.
+  const seen: SeenOptions = list === 'replies' ? { view: list } : {}
+  useEffect(() => observe(row.current!, message, seen), [id])
+  useEffect(() => void observe(row.current!, message, seen), [message])
   return (
     <li ref={row} class="row" data-message-id={id} data-head={isHead} data-target={isTarget} tabIndex={-1}>
       {isNext && <p class="next-thread">{texts.value.stream.next_thread}</p>}
@@ -40,7 +45,7 @@ export const StreamRow = memo(function StreamRow(props: RowProps) {
       <Boundary subject={message} fallback={<PlainText text={message.content} />}>
         <MessageArticle {...props} isNew={false} />
       </Boundary>
-      {!isTalk && thread !== undefined && thread.reply_count > 0 && (
+      {list === 'roots' && thread !== undefined && thread.reply_count > 0 && (
         <ThreadLine conversation_id={conversation_id} root_id={id} thread={thread} />
       )}
     </li>

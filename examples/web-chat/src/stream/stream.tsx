@@ -1,3 +1,4 @@
+import type { Message } from 'chat-server/client'
 import type { MessagesView, MessageWindow } from 'chat-server/client/store'
 import type { ComponentChildren, RefObject } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -6,14 +7,14 @@ import { useVisible } from '../parts/visible.ts'
 import { texts } from '../texts/texts.ts'
 import { dayName } from '../texts/time.ts'
 import { useAnnouncements } from '../threads/announcements.ts'
+import { lastOwnOf } from '../threads/last-own.ts'
 import type { ArticleProps } from '../threads/message.tsx'
 import { NearContext, useNearness } from '../threads/near.ts'
-import { lastOwnOf } from '../threads/rows.ts'
 import { useAnchor } from './anchor.ts'
 import { daysOf } from './groups.ts'
 import { useNewLine } from './new-line.ts'
 import { useRange } from './range.ts'
-import { StreamRow } from './row.tsx'
+import { type StreamList, StreamRow } from './row.tsx'
 import { StreamEmpty, StreamPills } from './signs.tsx'
 import type { VariantsView } from './use-variants.ts'
 
@@ -30,8 +31,10 @@ interface StreamProps extends Shared {
   empty?: ComponentChildren
   /** How many of its messages are unread. */
   unread: number
-  /** Whether the threads are shown one after another, each with its replies. */
-  isTalk: boolean
+  /** What it consists of: in a talk, all messages. */
+  list: StreamList
+  /** By the ids of messages, what they answer. */
+  answered?: ReadonlyMap<string, NonNullable<Message['quote']>>
   /** The message of the address, which is brought into view. */
   target: string | undefined
   /** The message of the address is not in it. */
@@ -39,8 +42,8 @@ interface StreamProps extends Shared {
   /** The message that is edited. */
   editing: string | undefined
   onEdit: (message_id: string | undefined) => void
-  /** Marks all of the place as read. */
-  onReadAll: () => void
+  /** Acts on Escape. @returns whether it did something */
+  onEscape?: () => boolean
 }
 
 /** Until it is known where the stream opens. */
@@ -48,7 +51,7 @@ const NONE: readonly string[] = []
 
 /** Messages by arrival, newest at the bottom: opens where the new ones begin, and stays at its end as it grows. */
 export function MessageStream(props: StreamProps) {
-  const { part, view, variants, label, target, isTalk, onMissing, editing, onEdit, onReadAll, ...shared } = props
+  const { part, view, variants, label, target, list, onMissing, editing, onEdit, onEscape, answered, ...shared } = props
   const { status, error, has_older, has_newer } = view
   const { shown: messages, places, choose, reveal } = variants
   const { user_id } = shared
@@ -117,10 +120,19 @@ export function MessageStream(props: StreamProps) {
   if (isAtEnd || seenEnd.current === undefined) seenEnd.current = ids.at(-1)
   const arrived = has_newer ? view.newer_count : ids.length - 1 - Math.max(ids.indexOf(seenEnd.current ?? ''), 0)
 
+  // A link to where the address is already leads there again.
+  useEffect(() => {
+    const { current } = scroller
+    const onClick = ({ target: at }: Event) =>
+      target !== undefined && (at as Element).closest('a')?.hash === location.hash && void goTo(target, 'center')
+    current?.addEventListener('click', onClick)
+    return () => current?.removeEventListener('click', onClick)
+  }, [target])
+
   useEscape(scroller, () => {
-    if (editing !== undefined) return
+    if (editing !== undefined || !onEscape?.()) return false
     dismiss()
-    onReadAll()
+    return true
   })
 
   return (
@@ -153,8 +165,9 @@ export function MessageStream(props: StreamProps) {
                       variants={places.get(message.id)}
                       onVariant={choose}
                       isHead={isHead}
-                      isTalk={isTalk}
-                      isNext={isTalk && message.parent_id === undefined && (has_older || message.id !== ids[0])}
+                      list={list}
+                      answered={answered?.get(message.id)}
+                      isNext={list === 'all' && message.parent_id === undefined && (has_older || message.id !== ids[0])}
                       isTarget={message.id === target}
                       isFirstNew={message.id === line?.id}
                       isLastOwn={message.id === last_own}
@@ -177,13 +190,13 @@ export function MessageStream(props: StreamProps) {
   )
 }
 
-/** Acts on Escape in a pane, the box included, unless something inside of it is closed by that. */
-function useEscape(inside: RefObject<HTMLElement | null>, act: () => void): void {
+/** Acts on Escape in a pane, the box included, unless something inside of it is closed by that. @param act returns whether it did something */
+function useEscape(inside: RefObject<HTMLElement | null>, act: () => boolean): void {
   useEffect(() => {
     const pane = inside.current!.closest<HTMLElement>('.pane')!
     const onKey = (event: KeyboardEvent) => {
       const isInner = event.defaultPrevented || (event.target as Element).closest('dialog, .panel, .edit')
-      if (event.key === 'Escape' && !isInner) act()
+      if (event.key === 'Escape' && !isInner && act()) event.preventDefault()
     }
     pane.addEventListener('keydown', onKey)
     return () => pane.removeEventListener('keydown', onKey)

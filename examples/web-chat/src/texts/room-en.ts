@@ -1,4 +1,4 @@
-/** The texts in English of what is beside a room: its details, and its first invites. They are loaded with these. */
+/** The texts in English of what is beside a room: its details, its first invites and threads. They are loaded with these. */
 export const texts = {
   row: {
     more: 'More',
@@ -129,5 +129,20 @@ export const texts = {
             ? `The latest ${count} messages`
             : `${count} messages`,
     more: 'Search on',
+  },
+  thread: {
+    messages: 'Messages in the thread',
+    follow: 'Follow',
+    unfollow: 'Unfollow',
+    mark_unread: 'Mark unread',
+    copy_link: 'Copy link',
+    as_tree: 'As a tree',
+    title: 'Title',
+    edit_title: 'Edit title',
+    first_unread: 'To the first unread message',
+    unread_from: 'Unread from here',
+    collapse: (count: number) => (count === 1 ? 'Hide 1 reply' : `Hide ${count} replies`),
+    branch: (count: number, unread: number) =>
+      `${count === 1 ? '1 reply' : `${count} replies`}${unread > 0 ? `, ${unread} new` : ''}`,
   },
 }

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
-import { texts } from '../texts/texts.ts'
+import { roomTexts } from '../texts/room.ts'
 import type { Row } from './rows.ts'
 
 interface FirstUnreadProps {
@@ -51,7 +51,7 @@ export function FirstUnread({ scroller, rows, first, count, has_more, loadMore }
     <div class="jump" data-to={has_more ? 'below' : state?.at}>
       <button type="button" disabled={isWanted} onClick={() => setWanted(true)}>
         <Icon name="jump" />
-        {texts.value.threads.first_unread}
+        {roomTexts.value.thread.first_unread}
       </button>
     </div>
   )

@@ -1,3 +1,4 @@
+import type { Message } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
@@ -16,19 +17,22 @@ const MessageFiles = lazy(() => import('../files/message-files.tsx').then(({ Mes
 interface BodyProps {
   message: StoreMessage
   user_id: string
+  /** The message that it answers, where that is shown. */
+  answered?: Message['quote'] | undefined
   /** Asks for another answer, where one may be asked for. */
   onAgain?: (() => Promise<void>) | undefined
 }
 
 /** What a message says, and what becomes of it. */
-export function MessageBody({ message, user_id, onAgain }: BodyProps) {
-  const { content, deleted_at, pending, role } = message
+export function MessageBody({ message, user_id, answered, onAgain }: BodyProps) {
+  const { content, deleted_at, pending, role, conversation_id, quote } = message
   const { messages } = texts.value
   const mentioned = useMentioned(message, user_id)
   if (deleted_at) return <Tombstone message={message} user_id={user_id} />
   return (
     <MentionsContext.Provider value={mentioned}>
-      {message.quote && <QuotedMessage conversation_id={message.conversation_id} quote={message.quote} />}
+      {answered && <QuotedMessage conversation_id={conversation_id} quote={answered} />}
+      {quote && <QuotedMessage conversation_id={conversation_id} quote={quote} />}
       {role === 'assistant' && content === '' && message.status === 'streaming' && (
         <p class="note">{messages.thinking}</p>
       )}

@@ -1,7 +1,7 @@
 import { Fragment, type VNode } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
 import { type Block, blocksOf } from './blocks.ts'
-import { type MessageProps, MessageRow } from './message.tsx'
+import { type MessageProps, MessageRow } from './message-row.tsx'
 import type { Row } from './rows.ts'
 
 /** What is the same for all rows of a thread. */
@@ -50,13 +50,14 @@ function render(block: Block, common: Common, before: RenderedBlock | undefined)
   if (isSame && before.block.rows.length === block.rows.length) return before
   const { fresh, first, target, last_own, editing, ...shared } = common
   const made = new Map<string, Rendered>()
-  for (const { message, level, below, branch } of block.rows) {
+  for (const { message, level, below, unread, branch } of block.rows) {
     const { id } = message
     const props: MessageProps = {
       ...shared,
       message,
       level,
       below,
+      unread,
       branch,
       isTarget: id === target,
       isNew: fresh.has(id),

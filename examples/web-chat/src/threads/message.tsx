@@ -1,14 +1,11 @@
-import type { Participant } from 'chat-server/client'
+import type { Message, Participant } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
-import { PlainText } from '../markdown/plain-text.tsx'
 import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
-import { Boundary } from '../parts/boundary.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
-import { memo } from '../parts/memo.tsx'
 import { AuthorName, openByPointer } from '../people/author-name.tsx'
 import type { Choice, VariantPlace } from '../stream/variants.ts'
 import { texts } from '../texts/texts.ts'
@@ -20,14 +17,10 @@ import { MessageActions } from './message-actions.tsx'
 import { MessageBody } from './message-body.tsx'
 import { Question } from './question.tsx'
 import { Reactions } from './reactions.tsx'
-import type { Row } from './rows.ts'
 
 const Variants = lazy(() => import('../stream/variant-choice.tsx').then(({ VariantChoice }) => VariantChoice))
 const ReadBy = lazy(() => import('./read-by.tsx').then(({ ReadBy }) => ReadBy))
 const Revisions = lazy(() => import('./revisions.tsx').then(({ RevisionsDialog }) => RevisionsDialog))
-
-/** The deepest level that is indented: a phone has no room for more. */
-const MAX_LEVEL = 6
 
 /** A message with what the user may do with it. */
 export interface ArticleProps {
@@ -49,6 +42,8 @@ export interface ArticleProps {
   /** Opens the thread below it, where that is not open. */
   onThread?: (message: StoreMessage) => void
   onEdit: (message_id: string | undefined) => void
+  /** The message that it answers, where that is shown. */
+  answered?: Message['quote'] | undefined
   /** Its place among the answers to its question, where there are several. */
   variants?: VariantPlace | undefined
   /** Shows another one of them. @param first the first answer of the set */
@@ -57,39 +52,6 @@ export interface ArticleProps {
   onUnread?: (message_id: string) => Promise<void>
 }
 
-/** A message in its place in a tree. */
-export interface MessageProps extends ArticleProps {
-  level: number
-  below: number
-  branch: Row['branch']
-  /** Whether the address is that of the message. */
-  isTarget: boolean
-  /** Whether it is the first one that is new. */
-  isFirstNew: boolean
-  onToggle: (id: string) => void
-}
-
-/** A message in a thread. */
-export const MessageRow = memo(function MessageRow(props: MessageProps) {
-  const { level, message, below, branch, isTarget, isFirstNew, onToggle } = props
-  const { id } = message
-  const { collapse, expand } = texts.value.messages
-  return (
-    <li data-message-id={id} data-level={Math.min(level, MAX_LEVEL)} data-target={isTarget} tabIndex={-1}>
-      {isFirstNew && <p class="unread-from">{texts.value.threads.unread_from}</p>}
-      <Boundary subject={message} fallback={<PlainText text={message.content} />}>
-        <MessageArticle {...props}>
-          {branch && (
-            <button type="button" class="branch link" aria-expanded={branch === 'open'} onClick={() => onToggle(id)}>
-              {branch === 'open' ? collapse(below) : expand(below)}
-            </button>
-          )}
-        </MessageArticle>
-      </Boundary>
-    </li>
-  )
-})
-
 /** A message; of an answer, the question is above it. @param props with what is below its text */
 export function MessageArticle(props: ArticleProps & { children?: ComponentChildren }) {
   const { message, isHead, user_id } = props
@@ -97,8 +59,8 @@ export function MessageArticle(props: ArticleProps & { children?: ComponentChild
   if (prompt === undefined || deleted_at) return <OneArticle {...props} />
   return (
     <>
-      <Question message={message} user_id={user_id} isInDay={isHead !== undefined} />
-      {!pending && <OneArticle {...props} />}
+      <Question message={message} user_id={user_id} answered={props.answered} isInDay={isHead !== undefined} />
+      {!pending && <OneArticle {...props} answered={undefined} />}
     </>
   )
 }
@@ -154,7 +116,7 @@ function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
         {isEditing && !deleted_at ? (
           <EditForm message={message} onDone={() => onEdit(undefined)} />
         ) : (
-          <MessageBody message={message} user_id={user_id} onAgain={onAgain} />
+          <MessageBody message={message} user_id={user_id} answered={props.answered} onAgain={onAgain} />
         )}
         {props.variants && <Variants {...props.variants} id={id} onChoose={props.onVariant!} />}
         {!deleted_at && !pending && <Reactions message={message} canReact={canWrite} />}

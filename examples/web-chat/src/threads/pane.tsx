@@ -1,168 +1,111 @@
+import { signal } from '@preact/signals'
 import type { User } from 'chat-server/client'
-import type { StoreMessage } from 'chat-server/client/store'
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
-import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
-import { hrefOf } from '../app/route.ts'
+import { goTo, hrefOf } from '../app/route.ts'
+import { useQuote } from '../compose/use-quote.ts'
 import { titleOf } from '../conversations/title.ts'
 import { mayWrite, type OpenConversation } from '../conversations/use-conversation.ts'
-import { ErrorNote } from '../parts/error-note.tsx'
+import { useEscape } from '../parts/escape.ts'
 import { focusIn } from '../parts/focus.ts'
 import { Icon } from '../parts/icon.tsx'
-import { useVisible } from '../parts/visible.ts'
+import { IconButton } from '../parts/icon-button.tsx'
+import { lazy } from '../parts/lazy.tsx'
+import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
-import { useAnnouncements } from './announcements.ts'
-import { FirstUnread } from './first-unread.tsx'
-import { useGrowing } from './growing.ts'
-import { MessageRows } from './message-rows.tsx'
-import { NearContext, useNearness } from './near.ts'
-import { useReadMarker } from './read-marker.ts'
-import { ReplyBox } from './reply-box.tsx'
-import { lastOwnOf, rowsOf } from './rows.ts'
-import { useShowTarget } from './show-target.ts'
-import { useStickToEnd } from './stick-to-end.ts'
+import { ThreadMenu } from './thread-menu.tsx'
+import { ThreadStream } from './thread-stream.tsx'
+import { TitleForm } from './title-form.tsx'
+import { withRoot } from './with-root.ts'
 
-/** A thread as a tree, and a composer for replies. */
-export function ThreadPane({
-  conversation_id,
-  root_id,
-  message_id,
-  conversation,
-  user,
-}: {
+const ThreadTree = lazy(() => import('./tree.tsx').then(({ ThreadTree }) => ThreadTree))
+
+/** Whether threads are shown as trees, for this visit. */
+const isTree = signal(false)
+
+interface PaneProps {
   conversation_id: string
   root_id: string
   /** The message of the address, which is brought into view. */
   message_id: string | undefined
   conversation: OpenConversation | undefined
   user: User
-}) {
+}
+
+/** A thread beside its conversation: its messages by arrival, or as a tree, and the box for replies. */
+export function ThreadPane({ conversation_id, root_id, message_id, conversation, user }: PaneProps) {
   const { store } = useApp()
-  const thread = store.thread(root_id)
-  const view = useReadable(thread)
-  const { messages, status, error, has_more } = view
-  useKept(thread, view, `/api/threads/${root_id}/tree`, ({ messages }) => ({
-    messages: messages.filter(({ pending }) => !pending).slice(0, MAX_KEPT),
-  }))
-  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
-  const [target, setTarget] = useState<StoreMessage>()
+  const part = useMemo(() => withRoot(store.replies(root_id)), [root_id])
+  const view = useReadable(part)
+  const { root, status } = view
+  const [quoted, setQuoted] = useQuote(user.id, conversation_id, root_id)
   const [editing, setEditing] = useState<string>()
-  const all = useMemo(() => rowsOf(messages, collapsed), [messages, collapsed])
-  const shown = useGrowing(all.length)
-  const rows = useMemo(() => all.slice(0, shown), [all, shown])
-  const isRendered = shown === all.length
-  const scroller = useRef<HTMLDivElement>(null)
-  const end = useRef<HTMLDivElement>(null)
+  const [isNaming, setNaming] = useState(false)
   const pane = useRef<HTMLElement>(null)
-  const nearness = useNearness(scroller)
-  useVisible(end, () => void thread.loadMore(), has_more && isRendered)
-  useStickToEnd(scroller, status === 'ready', has_more, message_id !== undefined, messages)
-  const isMissing = useShowTarget({
-    scroller,
-    message_id,
-    rows,
-    isReady: status === 'ready' && isRendered,
-    has_more,
-    loadMore: thread.loadMore,
-  })
-  useAnnouncements(messages, has_more, user.id)
-  const { fresh, count } = useReadMarker({
-    scroller,
-    conversation_id,
-    root_id,
-    messages,
-    isRendered,
-    has_more,
-    user_id: user.id,
-  })
-  const first = all.find(({ message }) => fresh.has(message.id))?.message.id
-  const last_own = useMemo(() => lastOwnOf(messages, user.id), [messages])
   const canWrite = mayWrite(conversation, user)
   useLayoutEffect(() => void (message_id === undefined && focusIn(pane.current)), [status === 'loading', canWrite])
-  // What is answered may be deleted meanwhile.
-  useEffect(() => {
-    if (target && !messages.some(({ id, deleted_at }) => id === target.id && !deleted_at)) setTarget(undefined)
-  }, [messages])
-  const toggle = useCallback((id: string) => {
-    setCollapsed((before) => {
-      const next = new Set(before)
-      if (!next.delete(id)) next.add(id)
-      return next
-    })
-  }, [])
+  const close = () => goTo({ name: 'conversation', conversation_id })
+  useEscape(() => {
+    if (quoted) setQuoted(undefined)
+    else close()
+  })
 
-  const { threads, back, close, loading } = texts.value
+  const isAuthor = root?.author_user_id === user.id || root?.requested_by === user.id
+  const mayName = canWrite && (isAuthor || conversation?.role === 'owner' || conversation?.role === 'admin')
+  const { threads, back, close: closing } = texts.value
+  const title = root?.thread?.title
   const href = hrefOf({ name: 'conversation', conversation_id })
+  const View = isTree.value ? ThreadTree : ThreadStream
   return (
     <section ref={pane} class="pane thread" aria-labelledby="thread-title">
       <header>
         <a class="icon-button back" href={href} aria-label={back}>
           <Icon name="back" />
         </a>
-        <h2 id="thread-title" tabIndex={-1}>
-          {threads.thread}
-          {conversation && (
-            <small>
-              <bdi>{titleOf(conversation)}</bdi>
-            </small>
-          )}
-        </h2>
-        <a class="icon-button close" href={href} aria-label={close} title={close}>
+        {isNaming ? (
+          <TitleForm root_id={root_id} title={title} onDone={() => setNaming(false)} />
+        ) : (
+          <h2 id="thread-title" tabIndex={-1} dir="auto">
+            {title ?? threads.thread}
+            {conversation && (
+              <small>
+                <bdi>{titleOf(conversation)}</bdi>
+              </small>
+            )}
+          </h2>
+        )}
+        {root && !root.deleted_at && mayName && !isNaming && (
+          <IconButton icon="edit" label={roomTexts.value.thread.edit_title} onClick={() => setNaming(true)} />
+        )}
+        {root && (
+          <ThreadMenu
+            root={root}
+            isTree={isTree.value}
+            onTree={() => {
+              isTree.value = !isTree.value
+            }}
+            onClose={close}
+          />
+        )}
+        <a class="icon-button close" href={href} aria-label={closing} title={closing}>
           <Icon name="close" />
         </a>
       </header>
-      <div class="scroll" ref={scroller}>
-        {status === 'failed' && <ErrorNote error={error} />}
-        {status === 'loading' && <p class="quiet">{loading}</p>}
-        {isMissing && (
-          <p class="quiet" role="status">
-            {threads.missing}
-          </p>
-        )}
-        <FirstUnread
-          scroller={scroller}
-          rows={rows}
-          first={first}
-          count={count}
-          has_more={has_more}
-          loadMore={thread.loadMore}
-        />
-        <NearContext.Provider value={nearness}>
-          <ol class="messages">
-            <MessageRows
-              rows={rows}
-              fresh={fresh}
-              first={first}
-              target={message_id}
-              last_own={last_own}
-              editing={editing}
-              onEdit={setEditing}
-              user_id={user.id}
-              role={conversation?.role}
-              canWrite={canWrite}
-              hasReceipts={conversation?.policy.receipts === 'on'}
-              onReply={setTarget}
-              onToggle={toggle}
-            />
-          </ol>
-        </NearContext.Provider>
-        {has_more && isRendered && (
-          <div ref={end} class="quiet">
-            {loading}
-          </div>
-        )}
-      </div>
-      {messages[0] && conversation && (
-        <ReplyBox
-          conversation={conversation}
-          messages={messages}
-          target={target}
-          canWrite={canWrite}
-          user={user}
-          onTarget={setTarget}
-        />
-      )}
+      <View
+        part={part}
+        view={view}
+        root_id={root_id}
+        message_id={message_id}
+        conversation_id={conversation_id}
+        conversation={conversation}
+        user={user}
+        canWrite={canWrite}
+        quoted={quoted}
+        onQuote={setQuoted}
+        editing={editing}
+        onEdit={setEditing}
+      />
     </section>
   )
 }

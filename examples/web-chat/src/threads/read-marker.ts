@@ -7,15 +7,40 @@ import { useReadable } from '../app/readable.ts'
 /** How long what was seen is gathered before it is reported. */
 const GATHER_MS = 400
 
-interface Watched {
-  scroller: RefObject<HTMLElement | null>
+interface Thread {
   conversation_id: string
   root_id: string
   messages: readonly StoreMessage[]
-  /** Whether all of them are rendered. */
-  isRendered: boolean
   has_more: boolean
   user_id: string
+}
+
+/** What is unread in a thread. */
+interface Unread {
+  /** The ids of its unread messages by arrival; none while it is not read to its end. */
+  unread: ReadonlySet<string>
+  count: number
+  /** Whether the number is known. */
+  isCounted: boolean
+}
+
+export function useUnread({ conversation_id, root_id, messages, has_more, user_id }: Thread): Unread {
+  const { store } = useApp()
+  const { threads, status } = useReadable(store.threads(conversation_id))
+  const count = threads.find((thread) => thread.root_id === root_id)?.unread ?? 0
+  const found = useMemo(() => (has_more ? [] : unreadOf(messages, count, user_id)), [messages, count, has_more])
+  // While an answer is written, the messages are others with every word.
+  const unread = useMemo(() => new Set(found), [found.join()])
+  return { unread, count, isCounted: status === 'ready' }
+}
+
+interface Watched {
+  scroller: RefObject<HTMLElement | null>
+  root_id: string
+  /** The ids of unread messages, by arrival. */
+  unread: ReadonlySet<string>
+  /** Whether these are known, and all of them are rendered. */
+  isReady: boolean
 }
 
 /**
@@ -24,51 +49,45 @@ interface Watched {
  * A marker is an instant: everything that arrived before it is read. So it moves up to the first unread message, by arrival,
  * that was not in view.
  *
- * @returns the ids of messages that were unread when the thread was opened, or arrived while the user was elsewhere; and how
- *   many are unread now
+ * @returns the ids of messages that were unread when the thread was opened, or arrived while the user was elsewhere
  */
-export function useReadMarker(watched: Watched): { fresh: ReadonlySet<string>; count: number } {
-  const { scroller, conversation_id, root_id, messages, isRendered, has_more, user_id } = watched
-  const { client, store } = useApp()
-  const { threads, status } = useReadable(store.threads(conversation_id))
-  const count = threads.find((thread) => thread.root_id === root_id)?.unread ?? 0
-  const unread = useMemo(() => (has_more ? [] : unreadOf(messages, count, user_id)), [messages, count, has_more])
+export function useReadMarker({ scroller, root_id, unread, isReady }: Watched): ReadonlySet<string> {
+  const { client } = useApp()
   const seen = useRef(new Set<string>())
   const marked = useRef('')
   const isOpened = useRef(false)
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
 
   function report(): void {
-    const first = unread.findIndex(({ id }) => !seen.current.has(id))
-    const last = unread[(first < 0 ? unread.length : first) - 1]
-    if (!last || last.id === marked.current) return
-    marked.current = last.id
+    const ids = [...unread]
+    const first = ids.findIndex((id) => !seen.current.has(id))
+    const message_id = ids[(first < 0 ? ids.length : first) - 1]
+    if (message_id === undefined || message_id === marked.current) return
+    marked.current = message_id
     // After a failure, the next one that is seen moves the marker as well.
-    client.threads.markRead(root_id, { message_id: last.id }).catch(() => {
+    client.threads.markRead(root_id, { message_id }).catch(() => {
       marked.current = ''
     })
   }
 
   useEffect(() => {
-    if (status !== 'ready' || messages.length === 0 || has_more || !isRendered) return
-    const missing = isOpened.current && document.hasFocus() ? [] : unread.filter(({ id }) => !fresh.has(id))
+    if (!isReady) return
+    const missing = isOpened.current && document.hasFocus() ? [] : [...unread].filter((id) => !fresh.has(id))
     isOpened.current = true
-    if (missing.length > 0) setFresh(new Set([...fresh, ...missing.map(({ id }) => id)]))
-    if (unread.length === 0 || !scroller.current) return
+    if (missing.length > 0) setFresh(new Set([...fresh, ...missing]))
+    if (unread.size === 0 || !scroller.current) return
     return watch(scroller.current, unread, (id) => seen.current.add(id), report)
-    // Not the messages: while an answer is written, they are others with every word.
-  }, [unread.map(({ id }) => id).join(), status, has_more, isRendered])
-  return { fresh, count }
+  }, [unread, isReady])
+  return fresh
 }
 
 /** Calls `onSeen` for each message that comes into view, and `report` once a few have. @returns a function that ends this */
 function watch(
   scroller: HTMLElement,
-  messages: readonly StoreMessage[],
+  ids: ReadonlySet<string>,
   onSeen: (id: string) => void,
   report: () => void,
 ): () => void {
-  const ids = new Set(messages.map(({ id }) => id))
   let timer: ReturnType<typeof setTimeout> | undefined
   const observer = new IntersectionObserver(
     (entries) => {
@@ -95,8 +114,8 @@ function watch(
   }
 }
 
-/** The last `count` messages of others, by arrival: the service counts them, and does not name them. */
-function unreadOf(messages: readonly StoreMessage[], count: number, user_id: string): StoreMessage[] {
+/** The ids of the last `count` messages of others, by arrival: the service counts them, and does not name them. */
+function unreadOf(messages: readonly StoreMessage[], count: number, user_id: string): string[] {
   if (count === 0) return []
   return messages
     .filter(
@@ -105,4 +124,5 @@ function unreadOf(messages: readonly StoreMessage[], count: number, user_id: str
     )
     .sort((one, other) => (one.created_at < other.created_at ? -1 : 1))
     .slice(-count)
+    .map(({ id }) => id)
 }

@@ -11,21 +11,26 @@ import { TypingLine } from './typing-line.tsx'
 
 interface ReplyBoxProps {
   conversation: OpenConversation
+  root_id: string
   messages: readonly StoreMessage[]
+  /** The messages up to the newest one, where these may end before it. */
+  newest?: () => Promise<readonly StoreMessage[]>
+  /** Whether the last message is an answer to the user, or will be one. */
+  isTalk: boolean
   /** The message that is answered; without one, the thread is. */
   target: StoreMessage | undefined
   canWrite: boolean
   user: User
   onTarget: (message: StoreMessage | undefined) => void
+  /** Edits the last own message. */
+  onEditLast: () => void
 }
 
 /** Writes a reply: to a chosen message, to an answer that one has asked for, or to the thread. */
-export function ReplyBox({ conversation, messages, target, canWrite, user, onTarget }: ReplyBoxProps) {
+export function ReplyBox(props: ReplyBoxProps) {
+  const { conversation, root_id, messages, newest, isTalk, target, canWrite, user, onTarget, onEditLast } = props
   const { store, people, presence } = useApp()
   const { composer } = texts.value
-  const root = messages[0]!
-  const { root_id } = root
-  const parent = target ?? dialogueOf(messages, user.id) ?? root
   if (!canWrite)
     return (
       <footer>
@@ -47,14 +52,16 @@ export function ReplyBox({ conversation, messages, target, canWrite, user, onTar
         place={root_id}
         label={composer.reply_label}
         placeholder={composer.reply}
-        isTalk={conversation.layout === 'assistant' || isTalkOf(messages, user.id)}
+        isTalk={conversation.layout === 'assistant' || isTalk}
         running={runningOf(messages, user.id)}
         focus_key={target?.id}
         onSend={async (content, role, attachments) => {
           onTarget(undefined)
           const files = attachments.length > 0 && { attachments }
-          await store.post({ conversation_id: conversation.id, root_id, parent_id: parent.id, content, role, ...files })
+          const parent_id = (target ?? dialogueOf(newest ? await newest() : messages, user.id))?.id ?? root_id
+          await store.post({ conversation_id: conversation.id, root_id, parent_id, content, role, ...files })
         }}
+        onEditLast={onEditLast}
         onTyping={() => presence.sendTyping(conversation.id, root_id)}
       />
     </footer>
@@ -62,13 +69,13 @@ export function ReplyBox({ conversation, messages, target, canWrite, user, onTar
 }
 
 /** Whether the last message is an answer to this user, or will be one. */
-function isTalkOf(messages: readonly StoreMessage[], user_id: string): boolean {
-  const last = messages.at(-1)!
-  return last.role === 'assistant' && last.requested_by === user_id
+export function isTalkOf(messages: readonly StoreMessage[], user_id: string): boolean {
+  const last = messages.at(-1)
+  return last?.role === 'assistant' && last.requested_by === user_id
 }
 
 /** The last message, if it is an answer to this user: what is written next goes on from there. */
 function dialogueOf(messages: readonly StoreMessage[], user_id: string): StoreMessage | undefined {
-  const last = messages.at(-1)!
-  return isTalkOf(messages, user_id) && !last.pending && !last.deleted_at ? last : undefined
+  const last = messages.at(-1)
+  return isTalkOf(messages, user_id) && !last?.pending && !last?.deleted_at ? last : undefined
 }

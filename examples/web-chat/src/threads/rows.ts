@@ -7,18 +7,18 @@ export interface Row {
   level: number
   /** How many messages are below it. */
   below: number
+  /** How many of these are unread. */
+  unread: number
   /** Whether its branch can be collapsed, and is. */
   branch?: 'open' | 'collapsed'
 }
 
-/** The id of the last message, by arrival, that the user has written and not deleted. */
-export function lastOwnOf(messages: readonly StoreMessage[], user_id: string): string | undefined {
-  let last: StoreMessage | undefined
-  for (const message of messages) {
-    const isOwn = message.author_user_id === user_id && !message.pending && !message.deleted_at
-    if (isOwn && (!last || message.created_at > last.created_at)) last = message
-  }
-  return last?.id
+/** The ids of the messages above one. */
+export function ancestorsOf(messages: readonly StoreMessage[], id: string): Set<string> {
+  const parents = new Map(messages.map((message) => [message.id, message.parent_id]))
+  const above = new Set<string>()
+  for (let at = parents.get(id); at !== undefined && !above.has(at); at = parents.get(at)) above.add(at)
+  return above
 }
 
 /**
@@ -26,8 +26,13 @@ export function lastOwnOf(messages: readonly StoreMessage[], user_id: string): s
  * with several replies begins a branch with each of them, and what follows in a branch is indented once more.
  *
  * @param collapsed the ids of messages whose branch is collapsed
+ * @param unread the ids of unread messages
  */
-export function rowsOf(messages: readonly StoreMessage[], collapsed: ReadonlySet<string>): Row[] {
+export function rowsOf(
+  messages: readonly StoreMessage[],
+  collapsed: ReadonlySet<string>,
+  unread: ReadonlySet<string> = new Set(),
+): Row[] {
   const replies = new Map<string, number>()
   for (const { parent_id = '' } of messages) replies.set(parent_id, (replies.get(parent_id) ?? 0) + 1)
 
@@ -42,7 +47,10 @@ export function rowsOf(messages: readonly StoreMessage[], collapsed: ReadonlySet
   for (const message of messages) {
     const { id, parent_id = '', depth } = message
     while (trail.length > 0 && trail.at(-1)!.message.depth >= depth) trail.pop()
-    for (const row of trail) row.below++
+    for (const row of trail) {
+      row.below++
+      if (unread.has(id)) row.unread++
+    }
     if (hiding && !trail.includes(hiding)) hiding = undefined
 
     const isHead = replies.get(parent_id)! > 1 && parent_id !== ''
@@ -51,7 +59,13 @@ export function rowsOf(messages: readonly StoreMessage[], collapsed: ReadonlySet
     if (isHead) heads.add(id)
     const count = replies.get(id) ?? 0
     const isBranch = parent_id !== '' && (isHead ? count > 0 : count > 1)
-    const row: Row = { message, level, below: 0, ...(isBranch && { branch: collapsed.has(id) ? 'collapsed' : 'open' }) }
+    const row: Row = {
+      message,
+      level,
+      below: 0,
+      unread: 0,
+      ...(isBranch && { branch: collapsed.has(id) ? 'collapsed' : 'open' }),
+    }
     trail.push(row)
     if (hiding) continue
     rows.push(row)

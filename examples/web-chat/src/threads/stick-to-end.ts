@@ -1,4 +1,3 @@
-import type { StoreMessage } from 'chat-server/client/store'
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
@@ -9,19 +8,20 @@ const NEAR = 80
  * Shows the end of a thread when it is opened, and stays there while it grows: an answer that is written runs upwards. Who
  * has scrolled away stays where they are, but their own post is brought into view. A thread that is not read to its end is
  * shown from its beginning, and one that is opened for a message where that is.
+ *
+ * @param own the id of an own post that is on its way, once it has a row
  */
 export function useStickToEnd(
   scroller: RefObject<HTMLElement | null>,
   isReady: boolean,
   has_more: boolean,
   hasTarget: boolean,
-  messages: readonly StoreMessage[],
+  own: string | undefined,
 ): void {
   const isAtEnd = useRef(!hasTarget)
   const isWhole = useRef(true)
   if (has_more) isAtEnd.current = false
   isWhole.current = !has_more
-  const pending = messages.findLast((message) => message.pending)?.id
   useEffect(() => {
     const { current } = scroller
     if (!current) return
@@ -50,7 +50,7 @@ export function useStickToEnd(
     }
   }, [isReady])
   useLayoutEffect(() => {
-    if (pending === undefined) return
-    scroller.current?.querySelector(`[data-message-id="${pending}"]`)?.scrollIntoView({ block: 'nearest' })
-  }, [pending])
+    if (own === undefined) return
+    scroller.current?.querySelector(`[data-message-id="${own}"]`)?.scrollIntoView({ block: 'nearest' })
+  }, [own])
 }

@@ -158,8 +158,6 @@ export const texts = {
     messages: (count: number) => (count === 1 ? '1 message' : `${count} messages`),
     thread: 'Thread',
     missing: 'The message of this link is no longer here.',
-    first_unread: 'To the first unread message',
-    unread_from: 'Unread from here',
   },
   stream: {
     empty: 'Say hello',
@@ -218,8 +216,6 @@ export const texts = {
     too_old: 'It has waited for a day.',
     send_again: 'Send again',
     discard: 'Discard',
-    collapse: (count: number) => (count === 1 ? 'Hide 1 reply' : `Hide ${count} replies`),
-    expand: (count: number) => (count === 1 ? 'Show 1 reply' : `Show ${count} replies`),
     show_whole: 'Show the whole message',
     show_less: 'Show less',
     actions: (name: string) => `Message of ${name}`,

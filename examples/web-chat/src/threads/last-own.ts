@@ -1,0 +1,11 @@
+import type { StoreMessage } from 'chat-server/client/store'
+
+/** The id of the last message, by arrival, that the user has written and not deleted. */
+export function lastOwnOf(messages: readonly StoreMessage[], user_id: string): string | undefined {
+  let last: StoreMessage | undefined
+  for (const message of messages) {
+    const isOwn = message.author_user_id === user_id && !message.pending && !message.deleted_at
+    if (isOwn && (!last || message.created_at > last.created_at)) last = message
+  }
+  return last?.id
+}

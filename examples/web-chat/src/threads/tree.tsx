@@ -1,0 +1,139 @@
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
+import { MAX_KEPT, useKept } from '../app/kept.ts'
+import { useReadable } from '../app/readable.ts'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { useVisible } from '../parts/visible.ts'
+import { texts } from '../texts/texts.ts'
+import { useAnnouncements } from './announcements.ts'
+import { FirstUnread } from './first-unread.tsx'
+import { useGrowing } from './growing.ts'
+import { lastOwnOf } from './last-own.ts'
+import { MessageRows } from './message-rows.tsx'
+import { NearContext, useNearness } from './near.ts'
+import { useReadMarker, useUnread } from './read-marker.ts'
+import { isTalkOf, ReplyBox } from './reply-box.tsx'
+import { ancestorsOf, rowsOf } from './rows.ts'
+import { useShowTarget } from './show-target.ts'
+import { useStickToEnd } from './stick-to-end.ts'
+import type { ThreadViewProps } from './thread-stream.tsx'
+
+/** A thread as a tree, and the box for replies. */
+export function ThreadTree(props: ThreadViewProps) {
+  const { conversation_id, root_id, message_id, conversation, user, canWrite } = props
+  const { quoted, onQuote, editing, onEdit } = props
+  const { store } = useApp()
+  const thread = store.thread(root_id)
+  const view = useReadable(thread)
+  const { messages, status, error, has_more } = view
+  useKept(thread, view, `/api/threads/${root_id}/tree`, ({ messages }) => ({
+    messages: messages.filter(({ pending }) => !pending).slice(0, MAX_KEPT),
+  }))
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
+  const scroller = useRef<HTMLDivElement>(null)
+  const end = useRef<HTMLDivElement>(null)
+  const { unread, count, isCounted } = useUnread({ conversation_id, root_id, messages, has_more, user_id: user.id })
+  const all = useMemo(() => rowsOf(messages, collapsed, unread), [messages, collapsed, unread])
+  const shown = useGrowing(all.length)
+  const rows = useMemo(() => all.slice(0, shown), [all, shown])
+  const isRendered = shown === all.length
+  const nearness = useNearness(scroller)
+  useVisible(end, () => void thread.loadMore(), has_more && isRendered)
+  const own = messages.findLast(({ pending }) => pending)?.id
+  const hasOwn = rows.some(({ message }) => message.id === own)
+  useStickToEnd(scroller, status === 'ready', has_more, message_id !== undefined, hasOwn ? own : undefined)
+  const isMissing = useShowTarget({
+    scroller,
+    message_id,
+    rows,
+    isReady: status === 'ready' && isRendered,
+    has_more,
+    loadMore: thread.loadMore,
+  })
+  useAnnouncements(messages, has_more, user.id)
+  const fresh = useReadMarker({
+    scroller,
+    root_id,
+    unread,
+    isReady: isCounted && isRendered && !has_more && messages.length > 0,
+  })
+  const first = all.find(({ message }) => fresh.has(message.id))?.message.id
+  const last_own = useMemo(() => lastOwnOf(messages, user.id), [messages])
+  // What is answered may be deleted meanwhile.
+  useEffect(() => {
+    if (quoted && messages.some(({ id, deleted_at }) => id === quoted.id && deleted_at)) onQuote(undefined)
+  }, [messages])
+  // An own post comes into view, wherever that is.
+  useLayoutEffect(() => {
+    if (own === undefined) return
+    const above = ancestorsOf(messages, own)
+    setCollapsed((before) => new Set([...before].filter((id) => !above.has(id))))
+  }, [own])
+  const toggle = useCallback((id: string) => {
+    setCollapsed((before) => {
+      const next = new Set(before)
+      if (!next.delete(id)) next.add(id)
+      return next
+    })
+  }, [])
+
+  const { threads, loading } = texts.value
+  return (
+    <>
+      <div class="scroll" ref={scroller}>
+        {status === 'failed' && <ErrorNote error={error} />}
+        {status === 'loading' && <p class="quiet">{loading}</p>}
+        {isMissing && (
+          <p class="quiet" role="status">
+            {threads.missing}
+          </p>
+        )}
+        <FirstUnread
+          scroller={scroller}
+          rows={rows}
+          first={first}
+          count={count}
+          has_more={has_more}
+          loadMore={thread.loadMore}
+        />
+        <NearContext.Provider value={nearness}>
+          <ol class="messages">
+            <MessageRows
+              rows={rows}
+              fresh={fresh}
+              first={first}
+              target={message_id}
+              last_own={last_own}
+              editing={editing}
+              onEdit={onEdit}
+              user_id={user.id}
+              role={conversation?.role}
+              canWrite={canWrite}
+              hasReceipts={conversation?.policy.receipts === 'on'}
+              onReply={onQuote}
+              onToggle={toggle}
+            />
+          </ol>
+        </NearContext.Provider>
+        {has_more && isRendered && (
+          <div ref={end} class="quiet">
+            {loading}
+          </div>
+        )}
+      </div>
+      {messages[0] && conversation && (
+        <ReplyBox
+          conversation={conversation}
+          root_id={root_id}
+          messages={messages}
+          isTalk={isTalkOf(messages, user.id)}
+          target={quoted}
+          canWrite={canWrite}
+          user={user}
+          onTarget={onQuote}
+          onEditLast={() => onEdit(last_own)}
+        />
+      )}
+    </>
+  )
+}
