@@ -79,8 +79,9 @@ export async function* followStream(
         if (wait_ms > 0) await pause(began + MIN_POLL_MS - performance.now(), signal)
         continue
       }
-      on_disconnect?.()
-      await pause(backoff.next(wait), signal)
+      const pause_ms = backoff.next(wait)
+      on_disconnect?.(pause_ms)
+      await pause(pause_ms, signal)
     }
   } finally {
     signal?.removeEventListener('abort', end)

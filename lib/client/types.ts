@@ -111,8 +111,11 @@ export interface UploadProgress {
 export interface FollowOptions {
   last_event_id?: string
   signal?: AbortSignal
-  /** Called when the connection is lost or cannot be opened; the loop continues and opens it again. */
-  on_disconnect?: () => void
+  /**
+   * Called when the connection is lost or cannot be opened, with the milliseconds after which the loop tries to open it
+   * again.
+   */
+  on_disconnect?: (retry_ms: number) => void
   /** Called when an open stream has sent nothing for 15 seconds, as behind a proxy that holds it back. */
   on_silence?: () => void
 }

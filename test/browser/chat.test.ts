@@ -186,7 +186,7 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await ada.waitForSelector('.thread .messages > [data-target=true]:has-text("Have you seen it")')
 
     await network.setOffline(true)
-    await ada.waitForSelector('.banner:has-text("You are offline")')
+    await ada.waitForSelector('.banner:has-text("You’re offline")')
     await write(ada, 'thread', 'From the train')
     await ada.waitForSelector('.note:has-text("Waiting to be sent.")')
     await look(ada, 'offline')

@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser)('the web chat, when the service is killed', () => {
     await write(page, 'thread', 'Never read')
     await page.waitForSelector('.message[data-pending]:has-text("Never read")')
     await kill(child)
-    await banner(page, true)
+    await page.waitForSelector('.banner:has-text("Can’t reach Chat."):has-text("Retrying")')
     ;({ child, url } = await serve(cwd, port))
     await page.waitForSelector('.message:has-text("Never read"):not([data-pending])')
     await banner(page, false)

@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
 
     await context.setOffline(true)
     await page.reload()
-    await page.waitForSelector('.banner:has-text("You are offline")')
+    await page.waitForSelector('.banner:has-text("You’re offline")')
     await page.waitForSelector('.conversations a:has-text("Engines")')
     await page.waitForSelector('.conversation .message:has-text("Begin")')
     await page.waitForSelector('.thread .message:has-text("Live")')

@@ -54,7 +54,12 @@ export interface Route {
   /** Breaks the connection off. */
   abort(reason: 'connectionreset'): Promise<void>
   /** Responds in place of the service. */
-  fulfill(response: { contentType: string; body: string }): Promise<void>
+  fulfill(response: {
+    status?: number
+    headers?: Record<string, string>
+    contentType: string
+    body: string
+  }): Promise<void>
 }
 
 export interface Page {

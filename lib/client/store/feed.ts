@@ -11,6 +11,8 @@ const SILENT = 'The event stream sends nothing: a proxy may hold it back'
 export interface Connection {
   status: 'idle' | 'connecting' | 'online' | 'offline' | 'ended'
   error?: unknown
+  /** While `offline`: when the next attempt begins, in milliseconds since 1970 by the clock of the client. */
+  retry_at?: number
 }
 
 /** A part of the store that follows the stream. */
@@ -180,14 +182,18 @@ function createStream(client: StoreClient, listener: Listener) {
  */
 async function follow(client: StoreClient, signal: AbortSignal, listener: Listener): Promise<void> {
   const set = (next: Connection) => signal.aborted || listener.set(next)
-  const on_disconnect = () => set({ status: 'offline' })
+  const on_disconnect = (retry_ms: number) => set({ status: 'offline', retry_at: Date.now() + retry_ms })
+  const waitOffline = (retry_ms: number) => {
+    on_disconnect(retry_ms)
+    return pause(retry_ms, signal)
+  }
   const on_silence = () => set({ status: 'connecting', error: new Error(SILENT) })
   const backoff = createBackoff()
   let user_id: string | undefined
   set({ status: 'connecting' })
   try {
     for (;;) {
-      const user = await readUser(client, signal, on_disconnect)
+      const user = await readUser(client, signal, waitOffline)
       if (signal.aborted) return
       // The page of another user begins with `restart`.
       if (user_id !== undefined && user.id !== user_id) break
@@ -199,8 +205,7 @@ async function follow(client: StoreClient, signal: AbortSignal, listener: Listen
         listener.onEvent(event)
       }
       if (signal.aborted) return
-      on_disconnect()
-      await pause(backoff.next(), signal)
+      await waitOffline(backoff.next())
     }
     set({ status: 'ended' })
   } catch (error) {
@@ -219,15 +224,14 @@ function deliver(followers: ReadonlySet<Follower>, event: ConversationStreamEven
 }
 
 /** Tries until the service is reached. */
-async function readUser(client: StoreClient, signal: AbortSignal, onFailure: () => void): Promise<User> {
+async function readUser(client: StoreClient, signal: AbortSignal, wait: (ms: number) => Promise<void>): Promise<User> {
   const backoff = createBackoff()
   for (;;) {
     try {
       return (await client.auth.me({ signal })).user
     } catch (error) {
       if (signal.aborted || !isTransient(error)) throw error
-      onFailure()
-      await pause(backoff.next(), signal)
+      await wait(backoff.next())
     }
   }
 }

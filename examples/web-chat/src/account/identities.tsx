@@ -4,8 +4,8 @@ import { useApp } from '../app/context.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useLoad } from '../parts/load.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { accountTexts } from '../texts/settings.ts'
-import { texts } from '../texts/texts.ts'
 import { shortTime } from '../texts/time.ts'
 import { useConfirmed } from './confirmed.tsx'
 
@@ -27,7 +27,7 @@ export function Identities() {
       <h3>{words.title}</h3>
       <p class="hint">{words.text}</p>
       <ErrorNote error={error ?? link.action.error} />
-      {!value && !error && <p class="quiet">{texts.value.loading}</p>}
+      {!value && !error && <Waiting onRetry={reload} />}
       {value && linked.length === 0 && <p class="quiet">{words.none}</p>}
       <ul class="items">
         {linked.map((each) => (

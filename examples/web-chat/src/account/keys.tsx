@@ -8,8 +8,8 @@ import { Form } from '../parts/form.tsx'
 import { useLoad } from '../parts/load.ts'
 import { OnceShown } from '../parts/once-shown.tsx'
 import { Select } from '../parts/select.tsx'
+import { Waiting } from '../parts/waiting.tsx'
 import { accountTexts } from '../texts/settings.ts'
-import { texts } from '../texts/texts.ts'
 import { useConfirmed } from './confirmed.tsx'
 import { KeyItem } from './key-item.tsx'
 
@@ -33,8 +33,8 @@ export function Keys() {
   return (
     <>
       <p class="hint">{words.text}</p>
-      <ErrorNote error={error} />
-      {!value && !error && <p class="quiet">{texts.value.loading}</p>}
+      <ErrorNote error={error} onRetry={reload} />
+      {!value && !error && <Waiting onRetry={reload} />}
       {value?.keys.length === 0 && <p class="quiet">{words.none}</p>}
       <ul class="items">
         {value?.keys.map((key) => (

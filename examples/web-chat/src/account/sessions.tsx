@@ -3,8 +3,8 @@ import { useApp } from '../app/context.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useLoad } from '../parts/load.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { accountTexts } from '../texts/settings.ts'
-import { texts } from '../texts/texts.ts'
 import { SessionItem } from './session-item.tsx'
 
 /** How many sessions are read at once; ending all others reads on. */
@@ -28,8 +28,8 @@ export function Sessions() {
   return (
     <section>
       <h3>{words.title}</h3>
-      <ErrorNote error={error} />
-      {!value && !error && <p class="quiet">{texts.value.loading}</p>}
+      <ErrorNote error={error} onRetry={reload} />
+      {!value && !error && <Waiting onRetry={reload} />}
       <ul class="items">
         {value?.sessions.map((each) => (
           <SessionItem

@@ -4,8 +4,9 @@ import { useState } from 'preact/hooks'
 import { Confirm } from '../parts/confirm.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useLoad } from '../parts/load.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { administrationTexts } from '../texts/settings.ts'
-import { locale, texts } from '../texts/texts.ts'
+import { locale } from '../texts/texts.ts'
 import { useAdmin } from './admin.ts'
 import { LimitAssignments } from './limit-assignments.tsx'
 import { ProfileDialog } from './profile-dialog.tsx'
@@ -25,8 +26,8 @@ export function Limits() {
   if (error instanceof ChatError && error.code === 'not_found') return <p class="quiet">{words.off}</p>
   return (
     <>
-      <ErrorNote error={error} />
-      {!value && !error && <p class="quiet">{texts.value.loading}</p>}
+      <ErrorNote error={error} onRetry={reload} />
+      {!value && !error && <Waiting onRetry={reload} />}
       {value && <Profiles profiles={value.profiles} onChanged={reload} />}
       {value && <LimitAssignments {...value} onChanged={reload} />}
       {value && <Throttled />}

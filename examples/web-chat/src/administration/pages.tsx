@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { Waiting } from '../parts/waiting.tsx'
 import { administrationTexts } from '../texts/settings.ts'
 import { texts } from '../texts/texts.ts'
 
@@ -59,7 +60,7 @@ export function PagesEnd<Item>({ pages, none }: { pages: Paged<Item>; none: stri
   return (
     <>
       <ErrorNote error={error} />
-      {!items && !error && <p class="quiet">{texts.value.loading}</p>}
+      {!items && !error && <Waiting />}
       {items?.length === 0 && !isLoading && <p class="quiet">{none}</p>}
       {hasMore && (
         <button type="button" disabled={isLoading} onClick={more}>

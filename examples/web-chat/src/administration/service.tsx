@@ -2,8 +2,8 @@ import { useApp } from '../app/context.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useLoad } from '../parts/load.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { administrationTexts } from '../texts/settings.ts'
-import { texts } from '../texts/texts.ts'
 import { longTime, shortTime } from '../texts/time.ts'
 import { useAdmin } from './admin.ts'
 import { Tasks } from './tasks.tsx'
@@ -27,7 +27,7 @@ export function Service() {
         )}
         {health.error !== undefined && <p role="status">{words.not_ready}</p>}
         <ErrorNote error={health.error} />
-        {!health.value && !health.error && <p class="quiet">{texts.value.loading}</p>}
+        {!health.value && !health.error && <Waiting />}
         <p>
           <a href={docsAddress()} target="_blank" rel="noopener">
             {words.docs}

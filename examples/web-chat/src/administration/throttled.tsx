@@ -2,8 +2,8 @@ import type { Throttled as ThrottledCaller } from 'chat-server/client/admin'
 import { useAction } from '../app/action.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useLoad } from '../parts/load.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { administrationTexts } from '../texts/settings.ts'
-import { texts } from '../texts/texts.ts'
 import { longTime, shortTime } from '../texts/time.ts'
 import { useAdmin } from './admin.ts'
 
@@ -22,7 +22,7 @@ export function Throttled() {
       <h3>{words.throttled}</h3>
       <p class="hint">{words.throttled_text}</p>
       <ErrorNote error={error ?? forget.error} />
-      {!value && !error && <p class="quiet">{texts.value.loading}</p>}
+      {!value && !error && <Waiting onRetry={reload} />}
       {value?.throttled.length === 0 && <p class="quiet">{words.none_throttled}</p>}
       <ul class="items">
         {value?.throttled.map((each) => {

@@ -4,8 +4,8 @@ import { hrefOf } from '../app/route.ts'
 import { Avatar } from '../parts/avatar.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useLoad } from '../parts/load.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { administrationTexts } from '../texts/settings.ts'
-import { texts } from '../texts/texts.ts'
 import { longTime, shortTime } from '../texts/time.ts'
 import { useAdmin } from './admin.ts'
 import { UserAccess } from './user-access.tsx'
@@ -25,8 +25,8 @@ export function UserDetails({ id }: { id: string }) {
       <p>
         <a href={hrefOf({ name: 'administration', tab: 'users' })}>{words.all}</a>
       </p>
-      <ErrorNote error={error} />
-      {!facts && !error && <p class="quiet">{texts.value.loading}</p>}
+      <ErrorNote error={error} onRetry={reload} />
+      {!facts && !error && <Waiting onRetry={reload} />}
       {facts && (
         <>
           <Facts facts={facts} />

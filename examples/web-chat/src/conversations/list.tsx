@@ -4,6 +4,7 @@ import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useVisible } from '../parts/visible.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { useWindowed } from '../parts/windowed.ts'
 import { texts } from '../texts/texts.ts'
 import { ConversationRow } from './row.tsx'
@@ -42,8 +43,8 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
   useVisible(end, () => void list.loadMore(), has_more && isWhole)
   const { empty, empty_text, create_room, archive_empty, more } = texts.value.conversations
 
-  if (status === 'loading') return <p class="quiet late">{texts.value.loading}</p>
-  if (status === 'failed') return <ErrorNote error={error} />
+  if (status === 'loading') return <Waiting kind="conversation" />
+  if (status === 'failed') return <ErrorNote error={error} onRetry={() => void list.reload()} />
   if (conversations.length === 0 && isArchive) return <p class="quiet">{archive_empty}</p>
   if (conversations.length === 0)
     return (

@@ -6,6 +6,7 @@ import { hrefOf } from '../app/route.ts'
 import { focusIn } from '../parts/focus.ts'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
+import { Waiting } from '../parts/waiting.tsx'
 import { ConversationStream } from '../stream/place.tsx'
 import { texts } from '../texts/texts.ts'
 import { titleOf } from './title.ts'
@@ -104,7 +105,9 @@ export function ConversationPane({ id, conversation, user, root_id, hasDetails, 
         )}
       </header>
       {conversation === undefined ? (
-        <div class="scroll" />
+        <div class="scroll">
+          <Waiting kind="message" />
+        </div>
       ) : conversation.layout === 'topics' ? (
         <Topics conversation={conversation} user={user} root_id={root_id} message_id={message_id} />
       ) : (

@@ -9,6 +9,7 @@ import { Icon } from '../parts/icon.tsx'
 import { useRoving } from '../parts/roving.ts'
 import { SettingsPane } from '../parts/settings-pane.tsx'
 import { useVisible } from '../parts/visible.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { texts } from '../texts/texts.ts'
 import { AlertsChoice } from './alerts-choice.tsx'
 import { InboxItem } from './item.tsx'
@@ -59,8 +60,9 @@ export function InboxPane({ tab }: { tab: string | undefined }) {
           </button>
         </div>
       )}
-      <ErrorNote error={failure ?? (status === 'failed' ? error : undefined)} />
-      {status === 'loading' && <p class="quiet">{texts.value.loading}</p>}
+      <ErrorNote error={failure} />
+      <ErrorNote error={status === 'failed' ? error : undefined} onRetry={() => void list.reload()} />
+      {status === 'loading' && <Waiting kind="item" />}
       {status === 'ready' && rows.length === 0 && <p class="quiet">{words.empty[current]}</p>}
       <ul class="inbox rows" aria-live="off" {...roving.list}>
         {rows.map((row, index) => (

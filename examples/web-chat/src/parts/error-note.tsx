@@ -1,16 +1,30 @@
 import { ChatError } from 'chat-server/client'
 import { texts } from '../texts/texts.ts'
 
+interface ErrorNoteProps {
+  error: unknown
+  /** Tries again what failed. */
+  onRetry?: (() => void) | undefined
+}
+
 /** Why something failed, as soon as it has: what to do about it, and the id by which the log of the service names it. */
-export function ErrorNote({ error }: { error: unknown }) {
+export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
   if (error === undefined) return null
   return (
-    <p class="error" role="alert">
+    <div class="error" role="alert">
       {messageOf(error)}
-      {error instanceof ChatError && error.request_id && isOfService(error) && (
-        <small>{texts.value.errors.request(error.request_id)}</small>
+      {onRetry && (
+        <button type="button" class="link" onClick={onRetry}>
+          {texts.value.reload}
+        </button>
       )}
-    </p>
+      {error instanceof ChatError && error.request_id && isOfService(error) && (
+        <details>
+          <summary>{texts.value.details}</summary>
+          {texts.value.errors.request(error.request_id)}
+        </details>
+      )}
+    </div>
   )
 }
 

@@ -8,6 +8,7 @@ import { ErrorNote, messageOf } from '../parts/error-note.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { useLoad } from '../parts/load.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { entryTexts } from '../texts/entry.ts'
 import { texts } from '../texts/texts.ts'
 import { Card } from './card.tsx'
@@ -24,7 +25,7 @@ export function Join({ token }: { token: string }) {
   if (error === undefined)
     return (
       <Card brand={brand} title="…">
-        <p class="quiet late">{texts.value.loading}</p>
+        <Waiting />
       </Card>
     )
   const isFinal = error instanceof ChatError && (error.status === 404 || error.code.startsWith('invite_'))

@@ -4,7 +4,7 @@ import type { ComponentChildren, RefObject } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useVisible } from '../parts/visible.ts'
-import { texts } from '../texts/texts.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { dayName } from '../texts/time.ts'
 import { useAnnouncements } from '../threads/announcements.ts'
 import { lastOwnOf } from '../threads/last-own.ts'
@@ -147,8 +147,8 @@ export function MessageStream(props: StreamProps) {
       <div class="scroll stream" ref={scroller} data-open={isOpen}>
         <div class="stream-list" role="log" aria-live="off" aria-label={label}>
           {has_older && <div ref={top} class="edge" />}
-          {status === 'failed' && <ErrorNote error={error} />}
-          {status === 'loading' && <p class="quiet late">{texts.value.loading}</p>}
+          {status === 'failed' && <ErrorNote error={error} onRetry={() => void part.reload()} />}
+          {status === 'loading' && <Waiting kind="message" />}
           {status === 'ready' && ids.length === 0 && (props.empty ?? <StreamEmpty />)}
           <NearContext.Provider value={nearness}>
             {days.map(({ key, at, rows }) => (

@@ -13,6 +13,7 @@ import { useRoving } from '../parts/roving.ts'
 import { SettingsPane } from '../parts/settings-pane.tsx'
 import { UnreadBadge } from '../parts/unread-badge.tsx'
 import { useVisible } from '../parts/visible.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime } from '../texts/time.ts'
 
@@ -36,8 +37,8 @@ export function FollowedPane() {
   )
   return (
     <SettingsPane title={words.title} tabs={[]} current="">
-      <ErrorNote error={status === 'failed' ? error : undefined} />
-      {status === 'loading' && <p class="quiet">{texts.value.loading}</p>}
+      <ErrorNote error={status === 'failed' ? error : undefined} onRetry={() => void list.reload()} />
+      {status === 'loading' && <Waiting kind="item" />}
       {status === 'ready' && sorted.length === 0 && <p class="quiet">{words.empty}</p>}
       <ul class="inbox rows" {...roving.list}>
         {sorted.map((thread, index) => (

@@ -11,6 +11,7 @@ import { Icon } from '../parts/icon.tsx'
 import { useRoving } from '../parts/roving.ts'
 import { UnreadBadge } from '../parts/unread-badge.tsx'
 import { useVisible } from '../parts/visible.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { texts } from '../texts/texts.ts'
 import { shortTime } from '../texts/time.ts'
 import { PendingNote } from './pending-note.tsx'
@@ -34,8 +35,13 @@ export function ThreadList({ conversation_id, selected }: ThreadListProps) {
   const roving = useRoving(all.length)
   useVisible(end, () => void threads.loadMore(), has_more)
   const { empty, empty_text } = texts.value.threads
-  if (status === 'failed') return <ErrorNote error={error} />
-  if (status === 'loading') return <p class="quiet scroll">{texts.value.loading}</p>
+  if (status === 'failed') return <ErrorNote error={error} onRetry={() => void threads.reload()} />
+  if (status === 'loading')
+    return (
+      <div class="scroll">
+        <Waiting kind="card" />
+      </div>
+    )
   if (all.length === 0 && pending.length === 0)
     return (
       <div class="empty scroll">

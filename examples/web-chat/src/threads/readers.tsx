@@ -6,6 +6,7 @@ import { Avatar } from '../parts/avatar.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useVisible } from '../parts/visible.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { texts } from '../texts/texts.ts'
 
 /** Who has read a message. */
@@ -18,8 +19,8 @@ export function ReadersDialog({ message_id, onClose }: { message_id: string; onC
   const words = texts.value.readers
   return (
     <Dialog title={words.title} onClose={onClose}>
-      {status === 'failed' && <ErrorNote error={error} />}
-      {status === 'loading' && <p class="quiet">{texts.value.loading}</p>}
+      {status === 'failed' && <ErrorNote error={error} onRetry={() => void list.reload()} />}
+      {status === 'loading' && <Waiting />}
       {status === 'ready' && <p class="quiet">{is_off ? words.off : words.count(count)}</p>}
       <ul class="participants">
         {readers.map(({ user_id }) => (

@@ -6,6 +6,7 @@ import { useApp } from '../app/context.ts'
 import { Markdown } from '../markdown/lazy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { Waiting } from '../parts/waiting.tsx'
 import { texts } from '../texts/texts.ts'
 import { longTime } from '../texts/time.ts'
 
@@ -29,7 +30,7 @@ export function RevisionsDialog({ message, onClose }: { message: StoreMessage; o
   return (
     <Dialog title={words.title} onClose={onClose}>
       <ErrorNote error={error} />
-      {!revisions && !error && <p class="quiet">{texts.value.loading}</p>}
+      {!revisions && !error && <Waiting />}
       <ol class="revisions">
         {revisions?.map(({ content, replaced_at, reason }) => (
           <li key={replaced_at}>

@@ -10,7 +10,7 @@ interface Leading {
   open: OpenStream
   /** @param after the id of the event before it */
   pass(received: ReceivedEvent, after: string | undefined): void
-  lose(): void
+  lose(retry_ms: number): void
   end(error?: unknown): void
   onElected(): void
   /** Another tab has taken the lock: this one did not answer. */
@@ -39,9 +39,9 @@ export function createLead({ name, place, open, pass, lose, end, onElected, onDe
     isLeading = true
     onElected()
     const last_event_id = place.last()
-    const on_disconnect = () => {
+    const on_disconnect = (retry_ms: number) => {
       isOpen = false
-      lose()
+      lose(retry_ms)
     }
     try {
       for await (const received of open({

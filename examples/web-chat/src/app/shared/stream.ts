@@ -24,7 +24,7 @@ async function* follow(
 ): AsyncGenerator<ReceivedEvent> {
   if (signal?.aborted) return
   const queue = createQueue<ReceivedEvent>()
-  const leave = joinTabs({ name, open, show: queue.put, lose: () => on_disconnect?.(), end: queue.end })
+  const leave = joinTabs({ name, open, show: queue.put, lose: (retry_ms) => on_disconnect?.(retry_ms), end: queue.end })
   const stop = () => queue.end()
   signal?.addEventListener('abort', stop)
   try {

@@ -10,8 +10,8 @@ const TIMEOUT_MS = 5_000
 type Note =
   /** An event, and the id of the one before it. */
   | { type: 'event'; received: ReceivedEvent; after: string | undefined }
-  /** The leader has no connection. */
-  | { type: 'lost' }
+  /** The leader has no connection, and tries again after a time. */
+  | { type: 'lost'; retry_ms: number }
   /** The stream has ended, as that of a session that is over. */
   | { type: 'ended' }
   /** Which event was the last one? */
@@ -23,8 +23,8 @@ interface Membership {
   name: string
   open: OpenStream
   show(received: ReceivedEvent): void
-  /** The connection is lost. */
-  lose(): void
+  /** The connection is lost. @param retry_ms until it is tried again, as far as that is known */
+  lose(retry_ms: number): void
   end(error?: unknown): void
 }
 
@@ -49,9 +49,9 @@ export function joinTabs({ name, open, show, lose, end }: Membership): () => voi
       tell({ type: 'event', received, after })
       show(received)
     },
-    lose() {
-      tell({ type: 'lost' })
-      lose()
+    lose(retry_ms) {
+      tell({ type: 'lost', retry_ms })
+      lose(retry_ms)
     },
     end(error) {
       tell({ type: 'ended' })
@@ -83,7 +83,7 @@ export function joinTabs({ name, open, show, lose, end }: Membership): () => voi
     if (lead.isLeading()) return
     calm()
     if (note.type === 'event') take(note)
-    else if (note.type === 'lost') lose()
+    else if (note.type === 'lost') lose(note.retry_ms)
     else if (note.type === 'ended') finish()
     else if (note.to === id) begin(note)
   }
@@ -102,7 +102,7 @@ export function joinTabs({ name, open, show, lose, end }: Membership): () => voi
 
   /** Begins where the leader is, unless it is known that nothing was missed. */
   function begin({ last, unread, isOpen }: Extract<Note, { type: 'answered' }>): void {
-    if (!isOpen) lose()
+    if (!isOpen) lose(0)
     if (!isOpen || last === undefined || place.has(last)) return
     place.move(last)
     show(ready(last))

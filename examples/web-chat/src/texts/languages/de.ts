@@ -12,6 +12,9 @@ export const texts: Texts = {
   retry: 'Noch einmal versuchen',
   back: 'Zurück',
   loading: 'Wird geladen…',
+  still_loading: 'Es dauert noch…',
+  reload: 'Neu laden',
+  details: 'Einzelheiten',
   someone: 'Ehemalige Person',
   assistant: 'Assistent',
   app: 'App',
@@ -116,6 +119,8 @@ export const texts: Texts = {
   },
   connection: {
     offline: 'Du bist offline. Was du sendest, wird aufgehoben und gesendet, sobald die Verbindung zurück ist.',
+    unreachable: (name) => `${name} ist nicht zu erreichen. Was du sendest, wird aufgehoben.`,
+    retrying: (seconds) => (seconds > 0 ? `Neuer Versuch in ${seconds} s` : 'Neuer Versuch…'),
     outdated: 'Es gibt eine neue Fassung dieser Seite.',
     update: 'Neu laden',
   },
