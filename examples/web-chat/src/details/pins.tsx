@@ -10,6 +10,7 @@ import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { useVisible } from '../parts/visible.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 import { shortTime } from '../texts/time.ts'
@@ -27,7 +28,7 @@ export function Pins({ conversation, user }: TabProps) {
   return (
     <>
       {status === 'failed' && <ErrorNote error={error} />}
-      {status === 'loading' && <p class="quiet">{texts.value.loading}</p>}
+      {status === 'loading' && <Waiting kind="item" />}
       {status === 'ready' && pins.length === 0 && <p class="quiet">{words.empty}</p>}
       <ul class="inbox pins">
         {pins.map((pin) => (

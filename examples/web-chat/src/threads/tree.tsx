@@ -4,6 +4,7 @@ import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useVisible } from '../parts/visible.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { texts } from '../texts/texts.ts'
 import { useAnnouncements } from './announcements.ts'
 import { FirstUnread } from './first-unread.tsx'
@@ -82,7 +83,7 @@ export function ThreadTree(props: ThreadViewProps) {
     <>
       <div class="scroll" ref={scroller}>
         {status === 'failed' && <ErrorNote error={error} />}
-        {status === 'loading' && <p class="quiet">{loading}</p>}
+        {status === 'loading' && <Waiting kind="message" />}
         {isMissing && (
           <p class="quiet" role="status">
             {threads.missing}

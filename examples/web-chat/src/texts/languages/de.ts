@@ -14,7 +14,7 @@ export const texts: Texts = {
   loading: 'Wird geladen…',
   still_loading: 'Es dauert noch…',
   reload: 'Neu laden',
-  details: 'Einzelheiten',
+  cause: 'Einzelheiten',
   someone: 'Ehemalige Person',
   assistant: 'Assistent',
   app: 'App',

@@ -17,7 +17,7 @@ export const texts = {
   loading: 'Loading…',
   still_loading: 'Still loading…',
   reload: 'Retry',
-  details: 'Details',
+  cause: 'Details',
   someone: 'Former participant',
   assistant: 'Assistant',
   app: 'App',
