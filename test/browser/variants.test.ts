@@ -71,3 +71,61 @@ it.skipIf(!hasBrowser)(
   },
   90_000,
 )
+
+it.skipIf(!hasBrowser)(
+  'asks another question in the place of an own one, and shows with each answer the question that it belongs to',
+  async () => {
+    const puppet = createPuppet()
+    const { url, visit, problems } = await openStage({ assistant: puppet.assistant })
+    const { ada, grace, signIn } = await openTalk(url)
+    const { page } = await visit(url)
+    await signIn(page, 'ada')
+    const { conversation_id } = await ada.conversations.create({ title: 'Talk', layout: 'assistant' })
+    const answer = async (text: string) => {
+      const running = await puppet.asked()
+      running.say(text)
+      running.end()
+      await page.waitForSelector(`.message[data-role=assistant]:has-text("${text}")`)
+      return running.request.turns.at(-1)!.content
+    }
+    const texts = () => page.locator('.conversation .message .markdown').allTextContents()
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.waitForSelector('.stream[data-open=true]')
+    await write(page, 'conversation', 'Why?')
+    await answer('By steam.')
+    await write(page, 'conversation', 'Is it hot?')
+    await answer('Very hot.')
+    const EDIT = '.question:has-text("Is it hot?") .at-hand [aria-label=Edit]'
+    await page.hover('.question:has-text("Is it hot?")')
+    await page.click(EDIT)
+    await page.waitForSelector('.question .edit textarea:focus')
+    await look(page, 'edit-question')
+    await page.press('.question .edit textarea', 'Escape')
+    await page.waitForSelector('.question .edit', { state: 'detached' })
+    await page.press(EDIT, 'Enter')
+    await page.fill('.question .edit textarea', 'Is it cold?')
+    await page.press('.question .edit textarea', 'Enter')
+    expect(await answer('Not at all.')).toBe('Is it cold?')
+    await page.waitForSelector('.variants:has-text("2/2")')
+    await expect.poll(texts).toEqual(['Why?', 'By steam.', 'Is it cold?', 'Not at all.'])
+    await page.press('.variants [aria-label="Previous answer"]', 'Enter')
+    await expect.poll(texts).toEqual(['Why?', 'By steam.', 'Is it hot?', 'Very hot.'])
+    const { messages } = await ada.messages.list(conversation_id, { view: 'all' })
+    expect(messages.map(({ prompt, variant_of, parent_id }) => [prompt, variant_of, parent_id])).toEqual([
+      ['Why?', undefined, undefined],
+      ['Is it hot?', undefined, messages[0]!.id],
+      ['Is it cold?', messages[1]!.id, messages[0]!.id],
+    ])
+
+    // The questions of others are theirs.
+    const { token = '' } = await ada.invites.create(conversation_id, {})
+    await grace.invites.accept({ token })
+    const { page: graces } = await visit(url)
+    await signIn(graces, 'grace')
+    await graces.goto(`${url}/#/c/${conversation_id}`)
+    await graces.waitForSelector('.question:has-text("Why?")')
+    expect(await graces.locator('.question [aria-label=Edit]').allTextContents()).toEqual([])
+    expect(problems).toEqual([])
+  },
+  90_000,
+)

@@ -9,26 +9,46 @@ import { texts } from '../texts/texts.ts'
 
 const Completion = lazy(() => import('../compose/completion.tsx').then(({ Completion }) => Completion))
 
-/** Changes the text of a message in its place. Enter saves, Escape leaves it as it was. */
-export function EditForm({
-  message: { id, content, conversation_id },
-  onDone,
-}: {
+interface EditFormProps {
   message: StoreMessage
   onDone: () => void
-}) {
+}
+
+/** Changes the text of a message in its place. */
+export function EditForm({ message: { id, content, conversation_id }, onDone }: EditFormProps) {
   const { client } = useApp()
-  const { composer, save, cancel } = texts.value
-  const field = useRef<HTMLTextAreaElement>(null)
-  const { run, isRunning, error } = useAction(async () => {
-    const text = field.current!.value.trim()
+  const save = async (text: string) => {
     if (text !== '' && text !== content) await client.messages.edit(id, { content: text })
     onDone()
-  })
+  }
+  return (
+    <TextForm
+      text={content}
+      conversation_id={conversation_id}
+      button={texts.value.save}
+      onSave={save}
+      onCancel={onDone}
+    />
+  )
+}
+
+interface TextFormProps {
+  text: string
+  conversation_id: string
+  button: string
+  onSave: (text: string) => Promise<void>
+  onCancel: () => void
+}
+
+/** A text in its place, to be changed. Enter saves, Escape leaves it as it was. */
+export function TextForm({ text, conversation_id, button, onSave, onCancel }: TextFormProps) {
+  const { composer, cancel } = texts.value
+  const field = useRef<HTMLTextAreaElement>(null)
+  const { run, isRunning, error } = useAction(() => onSave(field.current!.value.trim()))
   useLayoutEffect(() => {
     const { current } = field
     current?.focus()
-    current?.setSelectionRange(content.length, content.length)
+    current?.setSelectionRange(text.length, text.length)
   }, [])
   return (
     <form
@@ -44,10 +64,10 @@ export function EditForm({
         ref={field}
         dir="auto"
         aria-label={composer.label}
-        defaultValue={content}
-        rows={Math.min(12, content.split('\n').length + 1)}
+        defaultValue={text}
+        rows={Math.min(12, text.split('\n').length + 1)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') onDone()
+          if (event.key === 'Escape') onCancel()
           if (!isSend(event)) return
           event.preventDefault()
           void run()
@@ -55,9 +75,9 @@ export function EditForm({
       />
       <ErrorNote error={error} />
       <button type="submit" class="primary" disabled={isRunning}>
-        {save}
+        {button}
       </button>
-      <button type="button" onClick={onDone}>
+      <button type="button" onClick={onCancel}>
         {cancel}
       </button>
     </form>

@@ -59,7 +59,14 @@ export function MessageArticle(props: ArticleProps & { children?: ComponentChild
   if (prompt === undefined || deleted_at) return <OneArticle {...props} />
   return (
     <>
-      <Question message={message} user_id={user_id} answered={props.answered} isInDay={isHead !== undefined} />
+      <Question
+        message={message}
+        user_id={user_id}
+        answered={props.answered}
+        isInDay={isHead !== undefined}
+        isInThread={props.onThread === undefined}
+        canWrite={props.canWrite}
+      />
       {!pending && <OneArticle {...props} answered={undefined} />}
     </>
   )

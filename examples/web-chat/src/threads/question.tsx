@@ -1,13 +1,21 @@
 import type { Message } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
+import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { Markdown } from '../markdown/lazy.tsx'
 import { Avatar } from '../parts/avatar.tsx'
+import { messageOf } from '../parts/error-note.tsx'
+import { lazy } from '../parts/lazy.tsx'
+import { showToast } from '../parts/toast.tsx'
 import { AuthorName, openByPointer } from '../people/author-name.tsx'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime, timeOf } from '../texts/time.ts'
+import { askAgain } from './ask-again.ts'
+import { TextForm } from './edit-form.tsx'
 import { PendingNote } from './pending-note.tsx'
 import { QuotedMessage } from './quoted-message.tsx'
+
+const QuestionActions = lazy(() => import('./question-actions.tsx').then(({ QuestionActions }) => QuestionActions))
 
 interface QuestionProps {
   message: StoreMessage
@@ -16,14 +24,30 @@ interface QuestionProps {
   answered: Message['quote'] | undefined
   /** Whether a line for the day is above it. */
   isInDay: boolean
+  /** Whether only its thread is shown. */
+  isInThread: boolean
+  canWrite: boolean
 }
 
 /** The question of an answer, as a message of its asker. */
-export function Question({ message, user_id, answered, isInDay }: QuestionProps) {
-  const { people } = useApp()
+export function Question({ message, user_id, answered, isInDay, isInThread, canWrite }: QuestionProps) {
+  const { people, store } = useApp()
+  // Of another answer in this place, the question is another one.
+  const [editing, setEditing] = useState<string>()
+  const isEditing = editing === message.id
   const { messages, composer } = texts.value
   const { prompt, created_at, pending, requested_by = pending ? user_id : undefined } = message
   const name = people.nameOf(requested_by)
+  const mayEdit = canWrite && requested_by === user_id && !pending && message.status !== 'streaming'
+
+  /** Asks another question in its place: the answer is another one to the same message. */
+  async function ask(text: string): Promise<void> {
+    setEditing(undefined)
+    if (text === '' || text === prompt) return
+    const fail = (error: unknown) => showToast(messageOf(error), { isError: true })
+    await askAgain(store, message, isInThread, text).catch(fail)
+  }
+
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the name is a button.
     <article
@@ -44,9 +68,20 @@ export function Question({ message, user_id, answered, isInDay }: QuestionProps)
       </header>
       <div class="content">
         {answered && <QuotedMessage conversation_id={message.conversation_id} quote={answered} />}
-        <Markdown text={prompt!} />
+        {isEditing ? (
+          <TextForm
+            text={prompt!}
+            conversation_id={message.conversation_id}
+            button={composer.send}
+            onSave={ask}
+            onCancel={() => setEditing(undefined)}
+          />
+        ) : (
+          <Markdown text={prompt!} />
+        )}
         {pending && <PendingNote post={pending} />}
       </div>
+      {mayEdit && !isEditing && <QuestionActions prompt={prompt!} onEdit={() => setEditing(message.id)} />}
     </article>
   )
 }
