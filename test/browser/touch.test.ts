@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
+import { look } from './looks.ts'
 import { expectOne, openStage, PASSWORD } from './people.ts'
+import { openTalk } from './talk.ts'
 
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true }
 
@@ -55,6 +57,68 @@ describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
     await expectOne(page, '.message:has-text("Line eleven")')
     expect(problems).toEqual([])
   }, 60_000)
+
+  it('opens the menu of what a finger rests on as a sheet, and none where it scrolls; text can be selected', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { ada, grace, signIn, conversation_id } = await openTalk(url)
+    for (const each of Array(30).keys()) await ada.messages.postRoot(conversation_id, { content: `Line ${each}` })
+    await grace.conversations.markRead(conversation_id, { all: true })
+    const { page, context } = await visit(url, PHONE)
+    await signIn(page, 'grace')
+    await page.evaluate(`{
+      window.opened = []
+      addEventListener('toggle', ({ target, newState }) => {
+        if (newState === 'open') window.opened.push(target.closest('[data-message-id], [data-row]').querySelector('.markdown, .name').textContent)
+      }, true)
+    }`)
+    const browser = await context.newCDPSession(page)
+    const touch = (type: string, points: { x: number; y: number }[]) =>
+      browser.send('Input.dispatchTouchEvent', { type, touchPoints: points })
+    const middleOf = (selector: string) =>
+      page.evaluate(`(() => {
+        const { left, top, height } = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect()
+        return { x: left + 20, y: top + height / 2 }
+      })()`) as Promise<{ x: number; y: number }>
+    const press = async (selector: string) => {
+      await touch('touchStart', [await middleOf(selector)])
+      await page.waitForSelector('.panel')
+      await touch('touchEnd', [])
+    }
+
+    await page.waitForSelector('.conversations [data-row]')
+    await press('.conversations [data-row] .name')
+    await page.waitForSelector('.panel button:has-text("Mute")')
+    // Lifted, the finger has not followed the link.
+    expect(page.url()).not.toContain(conversation_id)
+    await page.press('.panel', 'Escape')
+    await page.tap('.conversations [data-row] a')
+    await page.waitForSelector('.row:last-child .markdown:has-text("Line 29")')
+    await page.waitForSelector('.row:last-child .actions > .menu > button')
+
+    const { x, y } = await middleOf('.row:nth-last-child(4) .content')
+    await touch('touchStart', [{ x, y }])
+    // At the end the finger rests, so that nothing goes on scrolling.
+    for (const step of [20, 60, 120, 120, 120, 120]) await touch('touchMove', [{ x, y: y + step }])
+    const scrolled = `document.querySelector('.conversation .scroll')`
+    await expect
+      .poll(() => page.evaluate(`${scrolled}.scrollHeight - ${scrolled}.clientHeight - ${scrolled}.scrollTop`))
+      .toBeGreaterThan(50)
+    await touch('touchEnd', [])
+    await press('.row:nth-last-child(8) .content')
+    expect(await page.evaluate('window.opened')).toEqual(['Engines', 'Line 22'])
+    // At the end of the screen, as wide as it is.
+    expect(
+      await page.evaluate(`(() => {
+        const { left, right, bottom } = document.querySelector('.panel').getBoundingClientRect()
+        return [left, right - innerWidth, bottom - innerHeight]
+      })()`),
+    ).toEqual([0, 0, 0])
+    await look(page, 'sheet')
+    await page.setViewportSize(PHONE.viewport)
+    await page.tap('.panel button:text-is("Select text")')
+    expect(await page.evaluate('getSelection().toString().trim()')).toBe('Line 22')
+    expect(problems).toEqual([])
+  }, 90_000)
 
   it('keeps the details of a conversation when the window becomes too narrow for both, and goes back to it', async () => {
     const { url, visit, problems } = await openStage({})

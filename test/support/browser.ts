@@ -31,6 +31,8 @@ export interface ContextOptions {
 }
 
 export interface BrowserContext {
+  /** Speaks to the browser by its own protocol: for fingers that do more than to tap. */
+  newCDPSession(page: Page): Promise<{ send(method: string, params: object): Promise<unknown> }>
   newPage(): Promise<Page>
   /** Cuts the connection, or restores it. */
   setOffline(isOffline: boolean): Promise<void>

@@ -16,8 +16,8 @@ interface MenuProps {
 }
 
 /**
- * A button that opens a small panel beside it. Escape, a click elsewhere and a choice close it, and so does scrolling the
- * button out of view. It stays beside the button otherwise: on a phone, the keyboard that leaves with the focus changes the
+ * A button that opens a small panel beside it, or a sheet for a finger. Escape, a click elsewhere and a choice close it, and so does
+ * scrolling the button out of view. It stays beside the button otherwise: on a phone, the keyboard that leaves with the focus changes the
  * size of the window, and what arrives scrolls the thread.
  */
 export function Menu({ label, class: kind = 'icon-button', button, children }: MenuProps) {
@@ -32,7 +32,7 @@ export function Menu({ label, class: kind = 'icon-button', button, children }: M
     if (!isOpen) return
     const leave = ({ target }: Event) => (target instanceof Node && menu.current?.contains(target)) || setOpen(false)
     const follow = ({ target }: Event) => {
-      if (target === panel.current) return
+      if (target === panel.current || isSheet()) return
       if (isInView(menu.current!)) place(panel.current!, menu.current!)
       else setOpen(false)
     }
@@ -81,8 +81,12 @@ function isInView(button: HTMLElement): boolean {
   return bottom > above && top < below && bottom > 0 && top < innerHeight
 }
 
+/** Whether it is at the end of the screen, wherever the button is: for a finger. */
+const isSheet = () => matchMedia('(pointer: coarse)').matches
+
 /** Below the button, or above it where there is more room; within the window. */
 function place(panel: HTMLElement, button: HTMLElement): void {
+  if (isSheet()) return
   const { top, bottom, left, right } = button.getBoundingClientRect()
   const { offsetWidth: width, offsetHeight: height } = panel
   const isRtl = getComputedStyle(button).direction === 'rtl'

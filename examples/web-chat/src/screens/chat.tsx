@@ -45,6 +45,12 @@ export function Chat({ user }: { user: User }) {
   useEffect(loadMarkdown, [])
   useEffect(typeIntoBox, [])
   useEffect(() => {
+    const end = new AbortController()
+    if (matchMedia('(pointer: coarse)').matches)
+      void import('../threads/long-press.ts').then(({ followLongPresses }) => followLongPresses(end.signal))
+    return () => end.abort()
+  }, [])
+  useEffect(() => {
     if (connection.status === 'ended' && connection.error === undefined) session.end()
   }, [connection])
 

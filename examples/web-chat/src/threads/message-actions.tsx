@@ -86,7 +86,7 @@ function ChoiceButton({ choice, onDone }: { choice: MessageChoice; onDone: () =>
   return (
     <button
       type="button"
-      class={choice.isAtHand ? 'touch-only' : undefined}
+      class={choice.isAtHand || choice.isForTouch ? 'touch-only' : undefined}
       onClick={() => {
         onDone()
         choice.act()

@@ -7,6 +7,7 @@ import { showToast } from '../parts/toast.tsx'
 import { texts } from '../texts/texts.ts'
 import { askAgain } from './ask-again.ts'
 import type { ArticleProps } from './message.tsx'
+import { selectText } from './select-text.ts'
 
 /** An entry of the menu of a message. */
 export interface MessageChoice {
@@ -14,6 +15,8 @@ export interface MessageChoice {
   text: string
   /** Whether there is a button for it beside the message, where there is a pointer. */
   isAtHand?: boolean
+  /** Whether it is only for a finger. */
+  isForTouch?: boolean
   act: () => void
 }
 
@@ -61,6 +64,7 @@ export function useMessageChoices(
       act: attempt(() => (pinned ? store.unpin(id) : store.pin(id))),
     },
     message.content !== '' && { icon: 'copy', text: messages.copy_text, act: attempt(() => copy(message.content)) },
+    message.content !== '' && { icon: 'file', text: messages.select_text, isForTouch: true, act: selectText },
     { icon: 'link', text: messages.copy_link, act: attempt(copyLink) },
     onUnread !== undefined && { icon: 'bell', text: messages.unread, act: attempt(() => onUnread(id)) },
     hasReceipts && { icon: 'eye', text: messages.readers, act: () => open('readers') },

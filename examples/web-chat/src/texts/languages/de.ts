@@ -419,6 +419,7 @@ export const texts: Texts = {
     pinned: 'angeheftet',
     copy_link: 'Link kopieren',
     copy_text: 'Text kopieren',
+    select_text: 'Text auswählen',
     unread: 'Ab hier als ungelesen markieren',
     thread: 'Im Thread antworten',
     readers: 'Wer sie gelesen hat',

@@ -195,6 +195,7 @@ export const texts = {
     pinned: 'pinned',
     copy_link: 'Copy the link',
     copy_text: 'Copy text',
+    select_text: 'Select text',
     unread: 'Mark unread from here',
     thread: 'Reply in thread',
     readers: 'Who has read it',
