@@ -109,7 +109,9 @@ describe.skipIf(!hasBrowser)('the sidebar', () => {
     await choose('Archive')
     await page.waitForSelector(row, { state: 'detached' })
     await page.press('.archive', 'Enter')
-    await page.waitForSelector(row)
+    await page.waitForSelector(`.archived ${row}`)
+    await page.waitForSelector('.archive[aria-expanded=true]')
+    await look(page, 'sidebar-archived')
     expect(stage.problems).toEqual([])
   }, 60_000)
 

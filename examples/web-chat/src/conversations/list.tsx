@@ -31,8 +31,9 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
   const end = useRef<HTMLLIElement>(null)
   const scroller = useRef<HTMLUListElement>(null)
   const steady = useSteady(conversations)
-  const always: Section[] = isArchive ? [] : ['rooms', ...(features.direct ? ['direct' as const] : [])]
-  const rows = rowsOf(steady.items, always)
+  const always: Section[] = ['rooms', ...(features.direct ? ['direct' as const] : [])]
+  // One that is archived is in no other section.
+  const rows = isArchive ? steady.items : rowsOf(steady.items, always)
   const heads = rows.flatMap((row, index) => ('section' in row ? index : []))
   const { from, to, above, below } = useWindowed(scroller, rows.length, heads)
   const shown = rows.slice(from, to)
@@ -61,7 +62,7 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
       {above > 0 && <li key="above" aria-hidden="true" style={{ height: `${above}px` }} />}
       {shown.map((row, index) =>
         'section' in row ? (
-          <SectionHead key={row.section} {...row} onCreate={isArchive ? undefined : onCreate} />
+          <SectionHead key={row.section} {...row} onCreate={onCreate} />
         ) : (
           <ConversationRow
             key={row.id}

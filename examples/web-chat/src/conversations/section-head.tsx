@@ -6,7 +6,7 @@ import { openings, type Section } from './sections.ts'
 interface HeadProps {
   section: Section
   isOpen: boolean
-  onCreate: ((section: Section) => void) | undefined
+  onCreate: (section: Section) => void
 }
 
 /** The name of a section, which collapses it, and a button for another conversation in it; a favourite is chosen, not made. */
@@ -24,9 +24,7 @@ export function SectionHead({ section, isOpen, onCreate }: HeadProps) {
         <Icon name="back" />
         {sections[section]}
       </button>
-      {onCreate && section !== 'favourites' && (
-        <IconButton icon="plus" label={create[section]} onClick={() => onCreate(section)} />
-      )}
+      {section !== 'favourites' && <IconButton icon="plus" label={create[section]} onClick={() => onCreate(section)} />}
     </li>
   )
 }

@@ -76,12 +76,14 @@ export function Sidebar({ user, selected }: { user: User; selected: string | und
         </a>
         <DraftsButton user={user} />
       </div>
-      {/* Another list has pages of its own: nothing of the one before stays. */}
-      <ConversationList key={`${isArchive}`} selected={selected} isArchive={isArchive} onCreate={setCreating} />
-      <button type="button" class="archive" onClick={() => setArchive(!isArchive)}>
-        <Icon name={isArchive ? 'back' : 'archive'} />
-        {isArchive ? conversations.archive_close : conversations.archive}
-      </button>
+      <ConversationList selected={selected} isArchive={false} onCreate={setCreating} />
+      <section class="archived" aria-label={conversations.archive}>
+        <button type="button" class="archive" aria-expanded={isArchive} onClick={() => setArchive(!isArchive)}>
+          <Icon name="archive" />
+          {conversations.archive}
+        </button>
+        {isArchive && <ConversationList selected={selected} isArchive onCreate={setCreating} />}
+      </section>
       {creating && <NewConversation section={creating} onClose={() => setCreating(undefined)} />}
       <SidebarEdge />
     </nav>

@@ -152,7 +152,6 @@ export const texts: Texts = {
     mentions: (count) => `${count} für dich`,
     muted: 'stumm',
     archive: 'Archiviert',
-    archive_close: 'Zurück',
     archive_empty: 'Nichts ist archiviert.',
     choose: 'Wähle eine Unterhaltung, oder beginne eine neue.',
     name: 'Name',

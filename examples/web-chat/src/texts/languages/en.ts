@@ -90,7 +90,6 @@ export const texts = {
     mentions: (count: number) => (count === 1 ? '1 for you' : `${count} for you`),
     muted: 'muted',
     archive: 'Archived',
-    archive_close: 'Back',
     archive_empty: 'Nothing is archived.',
     choose: 'Choose a conversation, or begin a new one.',
     name: 'Name',
