@@ -55,6 +55,7 @@ const CALLS: Record<string, unknown[]> = {
   'conversations.listAll': [],
   'conversations.describe': [ID],
   'conversations.removeAny': [ID],
+  'conversations.markAllRead': [{}],
   'conversations.markRead': [ID, {}],
   'conversations.markUnread': [ID, { message_id: ID }],
   'participants.add': [ID, { user_id: ID }],

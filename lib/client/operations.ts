@@ -34,6 +34,7 @@ export const OPERATIONS = {
     direct: 'POST /api/conversations/direct body',
     get: 'GET /api/conversations/{conversation_id}',
     list: 'GET /api/conversations query',
+    markAllRead: 'POST /api/conversations/read body optional',
     markRead: 'POST /api/conversations/{conversation_id}/read body optional',
     markUnread: 'POST /api/conversations/{conversation_id}/unread body',
     remove: 'DELETE /api/conversations/{conversation_id}',

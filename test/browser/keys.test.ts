@@ -111,4 +111,37 @@ describe.skipIf(!hasBrowser)('the keys of the web chat', () => {
     await page.waitForSelector('.update', { state: 'detached' })
     expect(problems).toEqual([])
   }, 60_000)
+
+  it('mark everything as read in any number of rooms, also from the box, and so does the button of the inbox', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { ada, grace, signIn, conversation_id: engines } = await openTalk(url)
+    const { id: user_id, username } = (await ada.auth.me()).user
+    const rooms: string[] = []
+    for (let n = 0; n < 60; n++) {
+      const { conversation_id } = await grace.conversations.create({ title: `Room ${n}`, layout: 'stream' })
+      await grace.participants.add(conversation_id, { user_id })
+      rooms.push(conversation_id)
+    }
+    const postToAll = (content: string) => Promise.all(rooms.map((room) => grace.messages.postRoot(room, { content })))
+    await postToAll(`Hello @${username}`)
+    const { page } = await visit(url)
+    await signIn(page, 'ada')
+    const unread = async () => (await page.locator('.conversations a[data-unread=true]').allTextContents()).length
+    await expect.poll(unread).toBeGreaterThan(40)
+    await page.waitForSelector('.inbox-button .badge')
+    await page.goto(`${url}/#/c/${engines}`)
+    await page.press(BOX, 'Shift+Escape')
+    await expect.poll(unread).toBe(0)
+    await page.waitForSelector('.inbox-button .badge', { state: 'detached' })
+    expect((await ada.conversations.list({ unread: 'true' })).conversations).toEqual([])
+
+    await postToAll('Later')
+    await expect.poll(unread).toBeGreaterThan(40)
+    await page.click('.inbox-button')
+    await page.click('button:text("Mark all read")')
+    await expect.poll(unread).toBe(0)
+    await page.waitForSelector('button:text("Mark all read")', { state: 'detached' })
+    expect((await ada.conversations.list({ unread: 'true' })).conversations).toEqual([])
+    expect(problems).toEqual([])
+  }, 120_000)
 })

@@ -187,6 +187,7 @@ const SILENT: Record<string, string> = {
   threadsMarkRead: 'unread.update, to the reader alone; read.update is not kept',
   threadsMarkUnread: 'unread.update, to the reader alone; read.update is not kept',
   conversationsMarkRead: 'conversation.unread, to the reader alone; read.update is not kept',
+  conversationsMarkAllRead: 'unread.cleared, to the reader alone; read.update is not kept',
   conversationsMarkUnread: 'conversation.unread, to the reader alone; read.update is not kept',
   conversationsSetSettings: 'settings.update, to the streams of that user alone',
   presenceSendHeartbeat: 'presence is not kept',

@@ -259,6 +259,12 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       as_of: '2026-11-20T10:00:00.123456Z',
     },
   },
+  'unread.cleared': {
+    when:
+      'The reader of this stream marked everything in all conversations as read, here or on another device: what arrived by ' +
+      '`up_to`. Nothing else is sent about these conversations. `unread` is the number of unread notifications that are left. Only on `GET /api/stream`.',
+    example: { up_to: '2026-11-20T10:00:00.123456Z', unread: 0 },
+  },
   'thread.followed': {
     when:
       'The reader of this stream follows a thread from now on, or no longer: by a call, a reply of theirs or a mention, here ' +

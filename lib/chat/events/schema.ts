@@ -157,6 +157,13 @@ export const EphemeralEvent = v.variant('type', [
     }),
   ),
   event(
+    'unread.cleared',
+    v.object({
+      up_to: v.pipe(Instant, v.description('The arrival up to which all messages, and their notifications, were read')),
+      unread: v.pipe(Count, v.description('The number of unread notifications')),
+    }),
+  ),
+  event(
     'thread.followed',
     v.object({ conversation_id: Id, root_id: Id, following: v.boolean(), unread_replies: Count }),
   ),

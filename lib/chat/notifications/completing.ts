@@ -31,6 +31,7 @@ export async function completeInboxEvents(
       return notification && { type: event.type, payload: { notification, unread } }
     }
     if (event.type === 'notification.read') return { type: event.type, payload: { ...event.payload, unread } }
+    if (event.type === 'unread.cleared') return { type: event.type, payload: { ...event.payload, unread } }
     if (event.type === 'notifications.count') return { type: event.type, payload: { unread } }
     if (event.type !== 'settings.update') return event
     const { conversation_id } = event.payload

@@ -73,22 +73,37 @@ async function show(tx: Queries, conversation_id: string, rows: readonly Standin
 const toCounted = (rows: readonly Pick<Standing, 'user_id' | 'kind'>[], conversation_id: string) =>
   rows.map(({ user_id, kind }) => ({ kind, conversation_id, users: [{ user_id }] }))
 
-/**
- * Reads the notifications of scopes in which a reader has nothing unread any more, after a mark of a thread or of all. The
- * others show the latest unread message, or are hidden if all are deleted; the inboxes of the reader are told.
- */
+/** {@link settleScopes}, and tells the inboxes of the reader. */
 export async function readScopes(
   tx: Tx,
   reader: NotifiedReader,
   rootId: string | undefined,
   now: Micros,
 ): Promise<void> {
+  const { ids, isOther } = await settleScopes(tx, reader, rootId, now)
+  publishRead(tx, reader.user_id, ids)
+  if (isOther) tx.publishCounts([reader.user_id])
+}
+
+/**
+ * Reads the notifications of scopes in which a reader has nothing unread any more, after a mark of a thread or of all. The
+ * others show the latest unread message, or are hidden if all are deleted.
+ *
+ * @returns the ids of those that were shown and are read, and whether there are others
+ */
+export async function settleScopes(
+  tx: Queries,
+  reader: NotifiedReader,
+  rootId: string | undefined,
+  now: Micros,
+): Promise<{ ids: string[]; isOther: boolean }> {
   const { user_id, conversation_id, is_direct, unread_mentions } = reader
-  if (is_direct === 0 && unread_mentions === 0) return
+  if (is_direct === 0 && unread_mentions === 0) return { ids: [], isOther: false }
   const rows = is_direct === 1 ? await withLatest(tx, reader) : await store.listOfReader(tx, reader, rootId)
   const isOver = ({ count, deleted }: Standing) => count === 0 && deleted === null
   const read = rows.filter(isOver)
   const rest = rows.filter((row) => !isOver(row))
+  const shown = read.filter(({ hidden }) => hidden === 0)
   if (read.length > 0) {
     await store.setRead(
       tx,
@@ -96,16 +111,10 @@ export async function readScopes(
       read.map(({ id }) => id),
       now,
     )
-    const shown = read.filter(({ hidden }) => hidden === 0)
     await addToMentions(tx, mentionGroups(toCounted(shown, conversation_id)), -1)
-    publishRead(
-      tx,
-      user_id,
-      shown.map(({ id }) => id),
-    )
   }
   await show(tx, conversation_id, rest)
-  if (rest.length > 0) tx.publishCounts([user_id])
+  return { ids: shown.map(({ id }) => id), isOther: rest.length > 0 }
 }
 
 /** Reads the notification of a thread that its user follows no longer. */

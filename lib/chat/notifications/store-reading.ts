@@ -1,6 +1,6 @@
 import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
+import { among, each, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import { addToMentions, IS_COUNTED_APART } from '../../storage/unread-mentions.ts'
 import { mentionGroups } from './rules.ts'
 import type { NotificationKind } from './schema.ts'
@@ -47,17 +47,42 @@ export async function readInThread(
 export async function readInConversation(
   tx: Queries,
   reader: NotifiedReader,
-  { scope, at }: { scope: 'roots' | 'all'; at: Micros },
+  { scope, at, added_to }: { scope: 'roots' | 'all'; at: Micros; added_to?: Micros },
   now: Micros,
 ): Promise<string[]> {
   const { conversation_id } = reader
   const inScope = scope === 'roots' ? sql`AND m.parent_id IS NULL` : sql``
   const messages = sql`m.conversation_id = ${conversation_id} AND m.created_at <= ${at} ${inScope}`
-  return countAll(tx, reader, await readOfMessages(tx, reader, messages, now))
+  return countAll(tx, reader, await readOfMessages(tx, reader, messages, now, added_to))
+}
+
+/**
+ * Marks all notifications of a user in conversations as read, which are locked and read to the end; those of being added to
+ * them up to an instant. By the unread notifications of the user. Their unread mentions are not counted down.
+ *
+ * @returns the ids of those that were shown
+ */
+export async function readEverythingIn(
+  tx: Queries,
+  userId: string,
+  conversationIds: readonly string[],
+  { added_to, now }: { added_to: Micros; now: Micros },
+): Promise<string[]> {
+  const ids = sql`SELECT n.id FROM notifications n LEFT JOIN messages m ON m.id = n.id
+      WHERE n.user_id = ${userId} AND n.read_at IS NULL AND (n.kind <> 'added' OR n.at <= ${added_to})
+        AND coalesce(n.conversation_id, m.conversation_id) IN (SELECT value FROM ${each(tx, conversationIds)})`
+  const rows = await read(tx, userId, ids, now)
+  return rows.filter(({ hidden }) => hidden === 0).map(({ id }) => id)
 }
 
 /** Marks notifications as read whose message `m` meets a condition, and that of being added to the conversation. */
-async function readOfMessages(tx: Queries, reader: NotifiedReader, messages: Sql, now: Micros): Promise<ReadRow[]> {
+async function readOfMessages(
+  tx: Queries,
+  reader: NotifiedReader,
+  messages: Sql,
+  now: Micros,
+  added_to?: Micros,
+): Promise<ReadRow[]> {
   const { user_id, conversation_id, unread_mentions } = reader
   const isUnread = sql`n.user_id = ${user_id} AND n.read_at IS NULL AND ${messages}`
   return read(
@@ -68,7 +93,7 @@ async function readOfMessages(tx: Queries, reader: NotifiedReader, messages: Sql
      UNION ALL
      SELECT id FROM notifications
       WHERE user_id = ${user_id} AND conversation_id = ${conversation_id} AND read_at IS NULL AND kind = 'added'
-        AND ${IS_COUNTED_APART}`,
+        AND ${IS_COUNTED_APART} ${added_to === undefined ? sql`` : sql`AND at <= ${added_to}`}`,
     now,
   )
 }

@@ -15,6 +15,20 @@ export const markRead = route({
   run: service.markRead,
 })
 
+export const markAllRead = route({
+  method: 'POST',
+  path: '/api/conversations/read',
+  tag: 'Conversations',
+  summary: 'Mark everything in all conversations as read',
+  description:
+    "All messages in the caller's conversations that arrived by `up_to`, and their notifications, as `all: true` does in each conversation. What arrived later stays unread. The caller's own streams get one `unread.cleared`.",
+  access: 'session',
+  example: { up_to: '2026-11-20T10:00:00.123456Z' },
+  body_optional: true,
+  status: 204,
+  run: service.markAllRead,
+})
+
 export const markUnread = route({
   method: 'POST',
   path: '/api/conversations/{conversation_id}/unread',

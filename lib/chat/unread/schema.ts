@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id } from '../../core/schema.ts'
+import { AnyInstant, Id } from '../../core/schema.ts'
 
 /** Up to which message a conversation is read. */
 export const ConversationReadMark = v.object({
@@ -10,6 +10,14 @@ export const ConversationReadMark = v.object({
   ),
 })
 export type ConversationReadMark = v.InferOutput<typeof ConversationReadMark>
+
+/** Up to when all conversations of a user are read. */
+export const ReadAllMark = v.object({
+  up_to: v.optional(
+    v.pipe(AnyInstant, v.description('What arrived later stays unread. Default: now, which is also the maximum')),
+  ),
+})
+export type ReadAllMark = v.InferOutput<typeof ReadAllMark>
 
 /** The first root that is unread; a reply stands for its root. */
 export const ConversationUnreadMark = v.object({ message_id: Id })

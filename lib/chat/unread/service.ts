@@ -1,26 +1,20 @@
 import type { Context } from '../../context.ts'
 import { type Actor, refuseSystem } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { toInstant } from '../../core/time.ts'
+import { fromInstant, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { setUnread } from '../../storage/unread-counts.ts'
 import { type LockedMembership, lockMembership } from '../memberships/access.ts'
 import { publishRead } from '../notifications/publishing.ts'
 import { reopen } from '../notifications/reopening.ts'
 import { readScopes } from '../notifications/scopes.ts'
-import { readInConversation } from '../notifications/store-reading.ts'
-import { ConversationReadMark, ConversationUnreadMark } from './schema.ts'
-import { findUnread, sumStored, type ThreadReader } from './store.ts'
-import {
-  type ConversationMark,
-  findArrivals,
-  findNewest,
-  readRoots,
-  setAllRead,
-  unreadRootsFrom,
-} from './store-floors.ts'
+import { lockConversations, readInConversation } from '../notifications/store-reading.ts'
+import { readEverything } from './everything.ts'
+import { ConversationReadMark, ConversationUnreadMark, ReadAllMark } from './schema.ts'
+import { findUnread, type ThreadReader } from './store.ts'
+import { lockUnread } from './store-everything.ts'
+import { type ConversationMark, findArrivals, findNewest, readRoots, unreadRootsFrom } from './store-floors.ts'
 
 /**
  * Marks the roots of a conversation as read that arrived up to a message, or all of them; with `all`, all messages. The
@@ -34,20 +28,46 @@ export const markRead = useCase({
   errors: ['not_found'],
   run: async (ctx, actor, conversationId, { message_id, all }): Promise<void> => {
     const scope = all ? 'all' : 'roots'
-    await mark(
-      ctx,
-      actor,
-      conversationId,
-      { message_id, scope, change: `${scope}_read` },
-      async (tx, reader, given) => {
-        const notified = { ...reader, unread_mentions: reader.unread_mentions ?? 0 }
-        const read = await readInConversation(tx, notified, { scope, at: given.at }, ctx.now())
-        publishRead(tx, actor.user_id, read)
-        const isMoved = await (all ? readAll(tx, reader, given) : readRoots(tx, reader, given))
-        if (all || reader.is_direct === 1) await readScopes(tx, notified, undefined, ctx.now())
-        return isMoved
-      },
-    )
+    const move = all ? readAll(ctx) : readRootsUpTo(ctx)
+    await mark(ctx, actor, conversationId, { message_id, scope, change: `${scope}_read` }, move)
+  },
+})
+
+/** The conversations with later messages that are marked in one transaction. */
+const MAX_PARTS = 50
+
+/**
+ * Marks all messages in all of the actor's conversations as read that arrived up to an instant, by default those stored by now,
+ * as {@link markRead} with `all` does. The actor's own streams get one event.
+ *
+ * @throws ChatError `forbidden` for a system actor
+ */
+export const markAllRead = useCase({
+  takes: ['actor'],
+  input: ReadAllMark,
+  run: async (ctx, actor, { up_to }): Promise<void> => {
+    refuseSystem(actor)
+    const { user_id } = actor
+    const now = ctx.now()
+    const end = up_to === undefined ? now : fromInstant(up_to)
+    // A later instant is none: what is stored is read, although the clock of the node that has stored it may be ahead.
+    const last = end < now ? end : Number.MAX_SAFE_INTEGER
+    let [isChanged, newest] = [false, 0]
+    for (let rest: string[] | undefined; rest === undefined || rest.length > 0; ) {
+      const read = await ctx.write(async (tx) => {
+        const ids = rest ? await lockConversations(tx, user_id, rest) : await lockUnread(tx, user_id)
+        const read = await readEverything(tx, user_id, [...ids], { up_to: last, added_to: last, now, limit: MAX_PARTS })
+        isChanged ||= read.moved.length + read.notifications.length > 0 || read.has_changed_notifications
+        newest = Math.max(newest, read.newest)
+        if (isChanged && read.rest.length === 0) {
+          const payload = { up_to: toInstant(end < now ? end : Math.max(now, newest)), unread: 0 }
+          tx.publishToInboxes([user_id], { type: 'unread.cleared', payload })
+        }
+        return read
+      })
+      rest = read.rest
+      for (const place of read.moved) ctx.streams.receipts.movedIn(place, user_id, 'all')
+    }
   },
 })
 
@@ -71,11 +91,32 @@ export const markUnread = useCase({
   },
 })
 
-/** Marks all messages as read up to one. Costs as what is unread then: nothing after the newest message. */
-async function readAll(tx: Tx, reader: ThreadReader, given: ConversationMark): Promise<boolean> {
-  if (given.at <= reader.joined_at) return false
-  return setUnread(tx, reader, await sumStored(tx, await setAllRead(tx, reader, given)))
-}
+/** Marks all messages as read up to one, and their notifications. */
+const readAll =
+  (ctx: Context): Move =>
+  async (tx, { user_id, conversation_id }, { at }) => {
+    const mark = { up_to: at, added_to: Number.MAX_SAFE_INTEGER, now: ctx.now() }
+    const { moved, notifications, has_changed_notifications } = await readEverything(
+      tx,
+      user_id,
+      [conversation_id],
+      mark,
+    )
+    publishRead(tx, user_id, notifications)
+    if (has_changed_notifications) tx.publishCounts([user_id])
+    return moved.length > 0
+  }
+
+/** Marks the roots as read up to one, and their notifications. */
+const readRootsUpTo =
+  (ctx: Context): Move =>
+  async (tx, reader, given) => {
+    const notified = { ...reader, unread_mentions: reader.unread_mentions ?? 0 }
+    publishRead(tx, reader.user_id, await readInConversation(tx, notified, { scope: 'roots', at: given.at }, ctx.now()))
+    const isMoved = await readRoots(tx, reader, given)
+    if (reader.is_direct === 1) await readScopes(tx, notified, undefined, ctx.now())
+    return isMoved
+  }
 
 interface Change {
   message_id: string | undefined

@@ -52,6 +52,8 @@ export { useConversation, useReplies, type WindowActions, type WindowPostOptions
 export interface ConversationsActions {
   /** Opens the direct conversation with a user. @throws ChatError as `client.conversations.direct` */
   openDirect: (partner: Partner) => Promise<OpenedConversation>
+  /** Marks everything in all conversations as read. @throws ChatError as `client.conversations.markAllRead` */
+  markAllRead: () => Promise<void>
 }
 
 /** What a user does with the settings for a conversation. */
@@ -130,9 +132,9 @@ export function useConversations(
   options: { archived?: boolean } = {},
 ): ConversationsView & ListActions & ConversationsActions {
   refuseUnknown('useConversations', options, { archived: 0 })
-  const { conversations, archived, openDirect } = useChatStore()
+  const { conversations, archived, openDirect, markAllRead } = useChatStore()
   const list = useList(options.archived ? archived : conversations)
-  return useMemo(() => ({ ...list, openDirect }), [list, openDirect])
+  return useMemo(() => ({ ...list, openDirect, markAllRead }), [list, openDirect, markAllRead])
 }
 
 /** The user's own settings for a conversation. */

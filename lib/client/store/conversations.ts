@@ -27,12 +27,19 @@ export function conversationsPlan(
     isEphemeral: true,
     read: (query) => client.conversations.list({ ...query, archived: `${isArchived}` }),
     fold: (data, event) => fold(data, event, { user_id: userId(), follows }, isArchived),
-    isUnsure,
+    isUnsure: (event, { items }) =>
+      isUnsure(event) || (event.type === 'unread.cleared' && items.some((item) => isLater(item, event.payload))),
   })
 }
 
 /** What the user sets, and what a post or a notification changes at the same moment, may arrive in another order. */
 const isUnsure = ({ type }: ConversationStreamEvent) => type === 'settings.update'
+
+/** Whether the numbers of a conversation have messages that arrived later than everything that was read. */
+const isLater = (
+  { unread, unread_replies, mentions, last_activity_at }: ConversationSummary,
+  { up_to }: { up_to: string },
+) => last_activity_at > up_to && unread + unread_replies + (mentions ?? 0) > 0
 
 type Conversations = ListData<ConversationSummary>
 
@@ -96,6 +103,11 @@ function fold(
       const summary = find(conversation_id)
       if (!summary) return data
       return as_of === summary.last_activity_at ? changed(data, summary, { unread, unread_replies }) : 'stale'
+    }
+    case 'unread.cleared': {
+      const { up_to } = event.payload
+      const read = { unread: 0, unread_replies: 0, mentions: 0 }
+      return { ...data, items: data.items.map((item) => (item.last_activity_at > up_to ? item : { ...item, ...read })) }
     }
     case 'thread.followed':
       return isUncounted(event.payload) && find(event.payload.conversation_id) ? 'stale' : data

@@ -149,7 +149,8 @@ function createCounting(inbox: Cell<InboxCount>): (event: ConversationStreamEven
   return ({ type, payload }) => {
     const isStart = isBegun && type === 'notifications.count'
     isBegun = type === 'stream.ready' || type === 'stream.reset'
-    if ('unread' in payload && !('root_id' in payload)) inbox.set(payload)
+    // `conversation.unread` counts messages.
+    if ('unread' in payload && !('conversation_id' in payload)) inbox.set(payload)
     return isStart
   }
 }

@@ -108,8 +108,9 @@ export function foldWindow(
       ? withMessage(data, { ...root, thread: { ...root.thread, following, unread_replies } }, false)
       : data
   }
-  if (event.type === 'conversation.unread') {
-    const { change, at } = event.payload
+  if (event.type === 'conversation.unread' || event.type === 'unread.cleared') {
+    const { change, at } =
+      event.type === 'unread.cleared' ? { change: 'all_read', at: event.payload.up_to } : event.payload
     if (change === 'roots_unread') return 'stale'
     const isAll = change === 'all_read'
     const isMeant = ({ parent_id }: TimelineMessage) => isAll || parent_id === undefined

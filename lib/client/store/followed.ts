@@ -111,6 +111,7 @@ function fold(data: Data, event: ConversationStreamEvent, user_id: string): Data
     case 'conversation.unread':
       return data.items.some((item) => item.conversation_id === event.payload.conversation_id) ? 'stale' : data
     case 'thread.followed':
+    case 'unread.cleared':
       return 'stale'
     case 'membership.changed':
       return event.payload.user_id === user_id ? 'stale' : data

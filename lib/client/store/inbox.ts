@@ -127,6 +127,7 @@ function fold(
     // What they change, or when, is not in them.
     case 'notification.read':
     case 'notifications.count':
+    case 'unread.cleared':
     case 'message.restored':
       return 'stale'
     default:

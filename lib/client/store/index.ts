@@ -125,6 +125,8 @@ export interface ChatStore {
   setSettings(conversation_id: string, change: SettingsChange): Promise<ConversationSettings>
   /** Marks a thread as read. @throws ChatError as `client.threads.markRead` */
   markRead(root_id: string): Promise<void>
+  /** Marks everything in all conversations as read. @throws ChatError as `client.conversations.markAllRead` */
+  markAllRead(): Promise<void>
   /** Marks a thread as unread from a message on. @throws ChatError as `client.threads.markUnread` */
   markUnread(root_id: string, message_id: string): Promise<void>
   /** Adds the user's reaction to a message. @throws ChatError as `client.reactions.add` */
@@ -264,6 +266,7 @@ function createBase(
 function callsOf({ threads, reactions, pins, conversations, answers }: StoreClient) {
   return {
     markRead: (root_id: string) => threads.markRead(root_id),
+    markAllRead: () => conversations.markAllRead(),
     markUnread: (root_id: string, message_id: string) => threads.markUnread(root_id, { message_id }),
     react: (message_id: string, emoji: string) => reactions.add(message_id, emoji),
     unreact: (message_id: string, emoji: string) => reactions.remove(message_id, emoji),

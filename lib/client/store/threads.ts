@@ -33,6 +33,14 @@ function foldThreads(
   user_id: string,
   isDirect: () => boolean,
 ): ListData<ThreadSummary> | 'stale' {
+  if (event.type === 'unread.cleared') {
+    const isLater = ({ last_activity_at }: ThreadSummary) => last_activity_at > event.payload.up_to
+    if (data.items.some((item) => item.unread && isLater(item))) return 'stale'
+    return {
+      ...data,
+      items: data.items.map((item) => (item.unread ? { ...item, unread: 0, unread_replies: 0 } : item)),
+    }
+  }
   if (subjectOf(event, 'conversation_id') !== conversation_id) return data
   switch (event.type) {
     case 'message.new': {

@@ -38,6 +38,9 @@ export function foldUnread<Data extends UnreadCount>(
       const now = type === 'unread.update' ? payload.conversation_unread : payload.unread
       return { ...data, unread: now, counted_to: as_of }
     }
+    case 'unread.cleared':
+      if (counted_to <= payload.up_to) return { ...data, unread: 0 }
+      return unread > 0 ? 'stale' : data
     case 'thread.followed':
       return payload.conversation_id === conversation_id && isUncounted(payload) ? 'stale' : data
     case 'conversation.updated': {

@@ -152,7 +152,8 @@ export function createUnreadUpdates(deps: {
     outdated.add(reader)
     // The event may come late, with numbers from before a reply of which the reader was told.
     for (const { type, payload } of changes)
-      if (type === 'unread.update' || type === 'conversation.unread')
+      if (type === 'unread.cleared') pauses.repeat(reader, (reply) => reply.created_at > payload.up_to)
+      else if (type === 'unread.update' || type === 'conversation.unread')
         pauses.repeat(
           reader,
           (reply) => reply.conversation_id === payload.conversation_id && reply.created_at > payload.as_of,
@@ -231,6 +232,7 @@ function findNews({ events }: Delivery) {
       }
       case 'unread.update':
       case 'conversation.unread':
+      case 'unread.cleared':
       case 'message.deleted':
       case 'message.restored':
       case 'conversation.updated':

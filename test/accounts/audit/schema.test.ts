@@ -86,6 +86,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'conversations.direct': 'a direct conversation changes nothing that the other person has',
   'conversations.settings': 'reads',
   'conversations.setSettings': 'own',
+  'conversations.markAllRead': 'own',
   'conversations.markRead': 'own',
   'conversations.markUnread': 'own',
   'conversations.listAll': 'reads',

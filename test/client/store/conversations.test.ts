@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { followedThreadsOf } from '../../../lib/client/store/followed.ts'
+import { inboxOf } from '../../../lib/client/store/inbox.ts'
 import type { ConversationsView } from '../../../lib/client/store/index.ts'
 import { isReady, startThread, waitForView } from './world.ts'
 
@@ -207,6 +209,56 @@ describe('the settings for a conversation', () => {
     const view = await waitForView(store.conversations, (view) => partner(view)?.display_name !== undefined)
     expect(partner(view)).toEqual({ user_id: actor('grace').user_id, username: 'grace', display_name: 'Grace Hopper' })
     expect(network.calls).toEqual([])
+    stop()
+  })
+})
+
+describe('the conversations of a store, when all is marked as read,', () => {
+  it('have nothing unread after all was read on another device, by one event, and later messages only', async () => {
+    const { store, ada, grace, engines, root_id, stop } = await startLists()
+    const room = store.conversation(engines)
+    const threads = store.threads(engines)
+    const inbox = inboxOf(store).notifications()
+    const followed = followedThreadsOf(store)
+    const stops = [room, threads, inbox, followed, store.unread, store.unreadNotifications].map((part) =>
+      part.subscribe(() => {}),
+    )
+    const { conversation_id } = await grace.conversations.create({ title: 'Pumps', layout: 'stream' })
+    await grace.participants.add(conversation_id, { user_id: (await ada.auth.me()).user.id })
+    await grace.messages.reply(root_id, { content: 'Hello @ada' })
+    await ada.threads.follow(root_id)
+    await grace.messages.reply(root_id, { content: 'It runs.' })
+    await waitForView(store.conversations, has('Pumps'))
+    await waitForView(room, ({ unread }) => unread > 0)
+    await waitForView(store.unread, (unread) => unread > 0)
+    await waitForView(store.unreadNotifications, (unread) => unread > 0)
+    await waitForView(followed, ({ unread }) => unread === 1)
+    await waitForView(inbox, ({ notifications }) => notifications.some(({ read_at }) => !read_at))
+    await ada.conversations.markAllRead()
+    await waitForView(store.unread, (unread) => unread === 0)
+    await waitForView(store.unreadNotifications, (unread) => unread === 0)
+    await waitForView(room, ({ unread, messages }) => unread === 0 && messages.every((each) => !each.unread))
+    await waitForView(threads, ({ threads }) => threads.every((each) => !each.unread && !each.unread_replies))
+    await waitForView(followed, ({ unread }) => unread === 0)
+    await waitForView(inbox, ({ notifications }) => notifications.every(({ read_at }) => read_at))
+    await grace.messages.postRoot(engines, { content: 'Later' })
+    await waitForView(store.unread, (unread) => unread === 1)
+    await waitForView(room, ({ unread }) => unread === 1)
+    await store.markAllRead()
+    await waitForView(store.unread, (unread) => unread === 0)
+    await waitForView(room, ({ unread }) => unread === 0)
+    for (const end of stops) end()
+    stop()
+  })
+
+  it('need no request after all was read', async () => {
+    const { store, grace, network, engines, stop } = await startLists()
+    await grace.messages.postRoot(engines, { content: 'Anyone?' })
+    await waitForView(store.unread, (unread) => unread === 2)
+    network.calls.length = 0
+    await store.markAllRead()
+    await waitForView(store.unread, (unread) => unread === 0)
+    expect(network.calls).toEqual(['POST /api/conversations/read'])
     stop()
   })
 })

@@ -25,11 +25,11 @@ export function InboxPane({ tab }: { tab: string | undefined }) {
   const inbox = inboxOf(store)
   const list = inbox.notifications({ unread: current === 'unread' })
   const { notifications, status, error, has_more } = useReadable(list)
-  const unread = useReadable(store.unreadNotifications)
+  const hasUnread = useReadable(store.unreadNotifications) + useReadable(store.unread) > 0
   const rows = useMemo(() => rowsOf(notifications), [notifications])
   const end = useRef<HTMLLIElement>(null)
   const words = texts.value.inbox
-  const { run, isRunning, error: failure } = useAction((up_to: string) => inbox.markRead({ up_to }))
+  const { run, isRunning, error: failure } = useAction(() => store.markAllRead())
   const roving = useRoving(rows.length)
   useVisible(end, () => void list.loadMore(), has_more)
   useNames(notifications)
@@ -52,9 +52,9 @@ export function InboxPane({ tab }: { tab: string | undefined }) {
       current={current}
     >
       <AlertsChoice />
-      {unread > 0 && notifications[0] && (
+      {hasUnread && (
         <div class="toolbar">
-          <button type="button" disabled={isRunning} onClick={() => void run(notifications[0]!.id)}>
+          <button type="button" disabled={isRunning} onClick={() => void run()}>
             <Icon name="check" />
             {words.read_all}
           </button>

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { hasSingleKeys } from '../app/choices.ts'
+import { useApp } from '../app/context.ts'
 import { lazy } from '../parts/lazy.tsx'
 import { actOf, SHELL_KEYS } from './table.ts'
 
@@ -10,17 +11,20 @@ const isOpen = signal(false)
 
 /** Binds the keys of the page, and has the place of their sheet. Nothing is bound while a dialog is open. */
 export function ShellKeys({ onSwitcher }: { onSwitcher: () => void }) {
+  const { store } = useApp()
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const act = actOf(SHELL_KEYS, event)
       if (act === undefined || event.isComposing) return
-      const isSingle = !event.ctrlKey && !event.metaKey && !event.altKey
+      const isSingle = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey
       if (isSingle && (isField(event.target) || hasSingleKeys.value === 'off')) return
       // Browsers search with some of them.
       event.preventDefault()
       if (document.querySelector('dialog[open]')) return
       if (act === 'switcher') onSwitcher()
       else if (act === 'sheet') isOpen.value = true
+      // It is shown as it is, if it fails.
+      else if (act === 'all_read') void store.markAllRead().catch(() => {})
       else goBy(act.startsWith('next') ? 1 : -1, act.endsWith('unread'))
     }
     addEventListener('keydown', press)

@@ -18,6 +18,7 @@ export const SHELL_KEYS = {
   next: [{ key: 'ArrowDown', alt: true }],
   previous_unread: [{ key: 'ArrowUp', alt: true, shift: true }],
   next_unread: [{ key: 'ArrowDown', alt: true, shift: true }],
+  all_read: [{ key: 'Escape', shift: true }],
 } as const satisfies Record<string, readonly Keys[]>
 
 /** Those of the box. */
@@ -54,6 +55,6 @@ export function keyText({ key, mod, alt, shift }: Keys): string {
     alt && (IS_APPLE ? '⌥' : 'Alt'),
     shift && (IS_APPLE ? '⇧' : 'Shift'),
   ]
-  const sign = { ArrowUp: '↑', ArrowDown: '↓' }[key] ?? (key.length === 1 ? key.toUpperCase() : key)
+  const sign = { ArrowUp: '↑', ArrowDown: '↓', Escape: 'Esc' }[key] ?? (key.length === 1 ? key.toUpperCase() : key)
   return [...others.filter(Boolean), sign].join(' ')
 }

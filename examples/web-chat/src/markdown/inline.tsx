@@ -1,5 +1,5 @@
 import { safeHref } from './links.ts'
-import { InLink, MentionText } from './mention-text.tsx'
+import { MentionText } from './mentions.tsx'
 import { type Inline, textOf } from './tokens.ts'
 
 /** The lines of a block of Markdown. HTML is shown as its text. */
@@ -29,9 +29,7 @@ function InlineView({ inline }: { inline: Exclude<Inline, string> }) {
     case 'link':
       return (
         <Link href={inline.href}>
-          <InLink.Provider value={true}>
-            <Lines inlines={inline.inlines} />
-          </InLink.Provider>
+          <Lines inlines={inline.inlines} />
         </Link>
       )
     case 'image':

@@ -5,7 +5,7 @@ export function useEscape(act: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const isInner = event.target instanceof Element && event.target.closest('dialog, .panel, .edit')
-      if (event.key === 'Escape' && !event.defaultPrevented && !isInner) act()
+      if (event.key === 'Escape' && !event.shiftKey && !event.defaultPrevented && !isInner) act()
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)

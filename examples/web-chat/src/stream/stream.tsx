@@ -196,7 +196,7 @@ function useEscape(inside: RefObject<HTMLElement | null>, act: () => boolean): v
     const pane = inside.current!.closest<HTMLElement>('.pane')!
     const onKey = (event: KeyboardEvent) => {
       const isInner = event.defaultPrevented || (event.target as Element).closest('dialog, .panel, .edit')
-      if (event.key === 'Escape' && !isInner && act()) event.preventDefault()
+      if (event.key === 'Escape' && !event.shiftKey && !isInner && act()) event.preventDefault()
     }
     pane.addEventListener('keydown', onKey)
     return () => pane.removeEventListener('keydown', onKey)

@@ -113,6 +113,7 @@ export const texts = {
       previous: 'Previous conversation',
       next: 'Next conversation',
       previous_unread: 'Previous unread conversation',
+      all_read: 'Mark all read',
       next_unread: 'Next unread conversation',
       escape: 'Close the innermost, then mark as read',
       send: 'Send',
@@ -127,7 +128,6 @@ export const texts = {
   topics: {
     as_stream: 'Show as a stream',
     keep_topics: 'Keep topics',
-    title: 'Title (optional)',
   },
   // The screens of the administration.
   administration: {
