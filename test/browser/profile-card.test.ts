@@ -32,6 +32,18 @@ describe.skipIf(!hasBrowser)('the card of a person', () => {
     await page.click('.message:has-text("It does") > .avatar')
     await page.press('dialog button:text-is("Message")', 'Enter')
     await page.waitForSelector('.conversation h2:text-is("grace")')
+
+    await ada.messages.postRoot(conversation_id, {
+      content: 'Thank you, @grace, [and @grace](https://example.org) @all',
+    })
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.press('.message .mention[role=button]', 'Enter')
+    await page.waitForSelector('dialog .profile-card:has-text("@grace")')
+    await page.press('dialog', 'Escape')
+    await page.waitForSelector('.mention[role=button]:focus')
+    expect(await page.locator('.mention[role=button]').allTextContents()).toEqual(['@grace'])
+    await page.click('.mention[role=button]')
+    await page.waitForSelector('dialog .profile-card:has-text("@grace")')
     expect(problems).toEqual([])
   }, 90_000)
 })

@@ -46,6 +46,22 @@ describe.skipIf(!hasBrowser)('topics in the web chat', () => {
     expect(problems).toEqual([])
   }, 90_000)
 
+  it('begin with a title, where one is written', async () => {
+    const { page, url, ada, conversation_id, problems } = await openTopics()
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.fill('.topic-title', '  Brakes ')
+    await page.press('.topic-title', 'Enter')
+    await page.waitForSelector('.topics-box textarea:focus')
+    await write(page, 'conversation', 'Who has them?')
+    await page.waitForSelector(`${CARD}:has-text("Brakes")`)
+    expect(await page.inputValue('.topic-title')).toBe('')
+    await write(page, 'conversation', 'Without one')
+    await page.waitForSelector(`${CARD}:has-text("Without one")`)
+    const { threads } = await ada.threads.list(conversation_id, { limit: 2 })
+    expect(threads.map(({ title }) => title)).toEqual([undefined, 'Brakes'])
+    expect(problems).toEqual([])
+  }, 60_000)
+
   it('offer Stop in place of Send while an answer runs that was asked for there', async () => {
     const puppet = createPuppet()
     const { page, url, conversation_id, problems } = await openTopics({ assistant: puppet.assistant })

@@ -2,54 +2,119 @@ import type { Attachment } from 'chat-server/client'
 import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { Icon } from '../parts/icon.tsx'
+import { lazy } from '../parts/lazy.tsx'
+import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 import { FileName } from './file-name.tsx'
+import { addressOf, isPicture, kindOf, type Picture, previewOf, shownWidth } from './pictures.ts'
 import { sizeText } from './size-text.ts'
 
-/** A larger picture is shown when it is opened. */
-const MAX_SHOWN_BYTES = 10_000_000
+const Lightbox = lazy(() => import('./lightbox.tsx').then(({ Lightbox }) => Lightbox))
+
+/** How many pictures of a message are shown; the others are counted on the last of them. */
+const MAX_SHOWN = 4
+
+interface FilesProps {
+  files: readonly Attachment[]
+  message: Picture['message']
+}
 
 /** The files of a message: pictures are shown, audio and video can be played, and all others are links. */
-export function MessageFiles({ files }: { files: readonly Attachment[] }) {
+export function MessageFiles({ files, message }: FilesProps) {
+  const { base_url } = useApp().client_options
+  const [broken, setBroken] = useState<ReadonlySet<string>>(new Set())
+  const [opened, setOpened] = useState<number>()
+  const isShown = (file: Attachment) => !broken.has(file.id) && isPicture(file, base_url)
+  const pictures = files.filter(isShown)
+  const shown = pictures.slice(0, MAX_SHOWN)
+  const more = pictures.length - shown.length
   return (
-    <ul class="files" aria-label={texts.value.files.list}>
-      {files.map((file) => (
-        <li key={file.id}>{file.status === 'ready' ? <File file={file} /> : <Absent file={file} />}</li>
-      ))}
-    </ul>
+    <>
+      <ul class="files" aria-label={texts.value.files.list}>
+        {shown.map((file, index) => (
+          <li key={file.id}>
+            <PictureLink
+              file={file}
+              width={shownWidth(file, pictures.length)}
+              more={index === MAX_SHOWN - 1 ? more : 0}
+              onOpen={() => setOpened(index)}
+              // It is broken, of a kind that the browser lacks, or not to be had: it can still be saved.
+              onBroken={() => setBroken((before) => new Set(before).add(file.id))}
+            />
+          </li>
+        ))}
+        {files
+          .filter((file) => !isShown(file))
+          .map((file) => (
+            <li key={file.id}>{file.status === 'ready' ? <File file={file} /> : <Absent file={file} />}</li>
+          ))}
+      </ul>
+      {opened !== undefined && (
+        <Lightbox
+          pictures={pictures.map((file) => ({ file, message }))}
+          start={opened}
+          onClose={() => setOpened(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+interface PictureProps {
+  file: Attachment
+  width: number
+  /** How many further pictures there are. */
+  more: number
+  onOpen: () => void
+  onBroken: () => void
+}
+
+/** A picture, which is opened in the page; in a tab of its own as any link. */
+function PictureLink({ file, width, more, onOpen, onBroken }: PictureProps) {
+  const { base_url } = useApp().client_options
+  return (
+    <a
+      class="picture"
+      href={`${addressOf(file, base_url)}/content?inline=true`}
+      target="_blank"
+      rel="noopener"
+      title={file.name}
+      aria-haspopup="dialog"
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return
+        event.preventDefault()
+        onOpen()
+      }}
+    >
+      <img
+        src={previewOf(file, base_url)}
+        alt={file.name}
+        width={file.width}
+        height={file.height}
+        style={{ width: `${width}px` }}
+        loading="lazy"
+        decoding="async"
+        onError={onBroken}
+      />
+      {more > 0 && (
+        <span class="more-pictures">
+          <span aria-hidden="true">+{more}</span>
+          <span class="hidden">{roomTexts.value.pictures.more(more)}</span>
+        </span>
+      )}
+    </a>
   )
 }
 
 function File({ file }: { file: Attachment }) {
-  const { client_options } = useApp()
-  const [isBroken, setBroken] = useState(false)
-  const { id, name, size, type, width, height, thumbnail } = file
-  const address = `${client_options.base_url.replace(/\/$/, '')}/api/attachments/${id}`
-  // What another origin serves is never a part of this page.
-  const kind = address.startsWith(`${location.origin}/`) ? type.split('/', 1)[0] : undefined
-  const inline = `${address}/content?inline=true`
-  if (kind === 'audio' || kind === 'video')
-    return (
-      <div class="media">
-        <Player kind={kind} source={inline} name={name} />
-        <FileLink file={file} address={address} />
-      </div>
-    )
-  const isPicture = !isBroken && kind === 'image' && width !== undefined && (thumbnail || size <= MAX_SHOWN_BYTES)
-  if (!isPicture) return <FileLink file={file} address={address} />
+  const address = addressOf(file, useApp().client_options.base_url)
+  const kind = kindOf(file, address)
+  if (kind !== 'audio' && kind !== 'video') return <FileLink file={file} address={address} />
   return (
-    <a class="picture" href={inline} target="_blank" rel="noopener" title={name}>
-      <img
-        src={thumbnail ? `${address}/thumbnail` : inline}
-        alt={name}
-        width={width}
-        height={height}
-        loading="lazy"
-        decoding="async"
-        // It is broken, of a kind that the browser lacks, or not to be had: it can still be saved.
-        onError={() => setBroken(true)}
-      />
-    </a>
+    <div class="media">
+      <Player kind={kind} source={`${address}/content?inline=true`} name={file.name} />
+      <FileLink file={file} address={address} />
+    </div>
   )
 }
 

@@ -1,5 +1,5 @@
 import { safeHref } from './links.ts'
-import { MentionText } from './mentions.tsx'
+import { InLink, MentionText } from './mention-text.tsx'
 import { type Inline, textOf } from './tokens.ts'
 
 /** The lines of a block of Markdown. HTML is shown as its text. */
@@ -29,7 +29,9 @@ function InlineView({ inline }: { inline: Exclude<Inline, string> }) {
     case 'link':
       return (
         <Link href={inline.href}>
-          <Lines inlines={inline.inlines} />
+          <InLink.Provider value={true}>
+            <Lines inlines={inline.inlines} />
+          </InLink.Provider>
         </Link>
       )
     case 'image':

@@ -8,12 +8,15 @@ interface DialogProps {
   title: string
   /** What gets the focus: the first field, where there is a keyboard, or the button that closes it. */
   focus?: 'field' | 'button'
+  /** What it looks like, where it is not as other dialogs are. */
+  kind?: string
+  onKeyDown?: (event: KeyboardEvent) => void
   onClose: () => void
   children: ComponentChildren
 }
 
 /** A dialog over the page, open while it is rendered. Escape and a click beside it close it. */
-export function Dialog({ title, focus = 'button', onClose, children }: DialogProps) {
+export function Dialog({ title, focus = 'button', kind, onKeyDown, onClose, children }: DialogProps) {
   const id = useId()
   const ref = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
@@ -27,10 +30,11 @@ export function Dialog({ title, focus = 'button', onClose, children }: DialogPro
     }
   }, [])
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it.
     <dialog
       ref={ref}
+      class={kind}
       aria-labelledby={id}
+      onKeyDown={onKeyDown}
       onClose={onClose}
       onClick={(event) => event.target === ref.current && onClose()}
     >

@@ -1,6 +1,7 @@
 /** The paths of the icons, drawn in a square of 24 by lines. */
 const PATHS = {
   back: 'M15 5l-7 7 7 7',
+  next: 'M9 5l7 7-7 7',
   search: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13zM15.5 15.5L20 20',
   plus: 'M12 5v14M5 12h14',
   jump: 'M12 5v14M6 13l6 6 6-6',

@@ -67,6 +67,15 @@ export const texts = {
     remove_title: 'Delete this room?',
     remove_text: 'It is deleted for everyone, with all that is in it. This cannot be undone.',
   },
+  pictures: {
+    show: (name: string) => `Show ${name}`,
+    more: (count: number) => (count === 1 ? '1 more picture' : `${count} more pictures`),
+    place: (at: number, count: number) => `${at} of ${count}`,
+    previous: 'Previous picture',
+    next: 'Next picture',
+    zoom: 'Zoom',
+    download: 'Download',
+  },
   greeting: {
     title: (room: string) => `Welcome to ${room}`,
     text: 'Write the first message below, or bring others in first.',

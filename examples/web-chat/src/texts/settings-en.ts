@@ -128,6 +128,7 @@ export const texts = {
   topics: {
     as_stream: 'Show as a stream',
     keep_topics: 'Keep topics',
+    title: 'Title (optional)',
   },
   // The screens of the administration.
   administration: {

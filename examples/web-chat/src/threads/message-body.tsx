@@ -37,7 +37,7 @@ export function MessageBody({ message, user_id, answered, onAgain }: BodyProps) 
         <p class="note">{messages.thinking}</p>
       )}
       <Markdown text={content} isGrowing={message.status === 'streaming'} />
-      {message.attachments && <MessageFiles files={message.attachments} />}
+      {message.attachments && <MessageFiles files={message.attachments} message={message} />}
       {role === 'assistant' && <AnswerState message={message} user_id={user_id} onAgain={onAgain} />}
       {pending && <PendingNote post={pending} />}
     </MentionsContext.Provider>

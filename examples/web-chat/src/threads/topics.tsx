@@ -22,6 +22,9 @@ const NO_THREAD: Readable<ThreadView | undefined> = {
   subscribe: () => () => {},
 }
 
+/** The longest title of a thread, in characters. */
+const MAX_TITLE = 200
+
 interface TopicsProps {
   conversation: OpenConversation
   user: User
@@ -38,11 +41,14 @@ export function Topics({ conversation, user, root_id, message_id }: TopicsProps)
   const { composer, stream } = texts.value
   // The thread of the last question, whose answer can be stopped here.
   const [asked, setAsked] = useState<string>()
+  const [title, setTitle] = useState('')
   const { messages = [] } = useReadable(asked === undefined ? NO_THREAD : store.thread(asked)) ?? {}
 
   async function begin(content: string, role: 'user' | 'assistant', attachments: Attachment[]): Promise<void> {
     const files = attachments.length > 0 && { attachments }
-    const posted = await store.post({ conversation_id: id, content, role, ...files })
+    const named = title.trim() !== '' && { title: title.trim() }
+    setTitle('')
+    const posted = await store.post({ conversation_id: id, content, role, ...named, ...files })
     if (!posted || role !== 'assistant') return
     setAsked(posted.root_id)
     goTo({ name: 'thread', conversation_id: id, root_id: posted.root_id })
@@ -63,17 +69,34 @@ export function Topics({ conversation, user, root_id, message_id }: TopicsProps)
       <div class="topics-box">
         {layout_unset && (role === 'owner' || role === 'admin') && <LayoutOffer id={id} />}
         {mayWrite(conversation, user) ? (
-          <Composer
-            user_id={user.id}
-            conversation_id={id}
-            place={id}
-            label={stream.box(titleOf(conversation))}
-            placeholder={composer.thread}
-            isTalk={false}
-            running={runningOf(messages, user.id)}
-            onSend={begin}
-            onTyping={() => presence.sendTyping(id)}
-          />
+          <>
+            <input
+              class="topic-title"
+              aria-label={topicsTexts.value.title}
+              placeholder={topicsTexts.value.title}
+              maxLength={MAX_TITLE}
+              autocomplete="off"
+              dir="auto"
+              value={title}
+              onInput={(event) => setTitle(event.currentTarget.value)}
+              onKeyDown={(event) => {
+                if (event.key !== 'Enter' || event.isComposing) return
+                event.preventDefault()
+                event.currentTarget.parentElement!.querySelector('textarea')!.focus()
+              }}
+            />
+            <Composer
+              user_id={user.id}
+              conversation_id={id}
+              place={id}
+              label={stream.box(titleOf(conversation))}
+              placeholder={composer.thread}
+              isTalk={false}
+              running={runningOf(messages, user.id)}
+              onSend={begin}
+              onTyping={() => presence.sendTyping(id)}
+            />
+          </>
         ) : (
           <p class="quiet">{composer.viewer}</p>
         )}

@@ -316,6 +316,15 @@ export const texts: Texts = {
     remove_title: 'Diesen Raum löschen?',
     remove_text: 'Er wird für alle gelöscht, mit allem darin. Das lässt sich nicht rückgängig machen.',
   },
+  pictures: {
+    show: (name) => `${name} zeigen`,
+    more: (count) => (count === 1 ? '1 weiteres Bild' : `${count} weitere Bilder`),
+    place: (at, count) => `${at} von ${count}`,
+    previous: 'Voriges Bild',
+    next: 'Nächstes Bild',
+    zoom: 'Zoom',
+    download: 'Herunterladen',
+  },
   greeting: {
     title: (room) => `Willkommen in ${room}`,
     text: 'Schreib unten die erste Nachricht, oder hol zuerst andere dazu.',
@@ -609,6 +618,7 @@ export const texts: Texts = {
   },
   topics: {
     as_stream: 'Als Chat anzeigen',
+    title: 'Titel (freiwillig)',
     keep_topics: 'Themen behalten',
   },
   // Die Ansichten der Verwaltung.
