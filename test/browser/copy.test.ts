@@ -24,7 +24,7 @@ describe.skipIf(!hasBrowser)('copying in the web chat', () => {
     await page.waitForSelector('.thread .code .copy:has-text("Copied")')
     expect(await page.evaluate('document.activeElement.className')).toBe('copy')
     expect(await paste()).toBe('npm start')
-    await choose(page, 'npm start', 'Copy the link')
+    await choose(page, 'npm start', 'Copy link')
     await page.waitForSelector('.toast:has-text("Copied")')
     expect(await paste()).toBe(`${url}/#/c/${conversation_id}/m/${root_id}`)
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
-import { chooseOfThread, expectOne, openStage } from './people.ts'
+import { choose, chooseOfThread, expectOne, openStage } from './people.ts'
 import { openTalk } from './talk.ts'
 
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true }
@@ -19,10 +19,7 @@ describe.skipIf(!hasBrowser)('a long thread in the web chat', () => {
     await page.waitForSelector('.message:has-text("Reply 39.")')
     await chooseOfThread(page, 'As a tree')
     // The first one of another block of rows than those before it.
-    const own = '.message:has-text("Reply 30.")'
-    await page.waitForSelector('.message:has-text("Reply 39.")')
-    await page.hover(own)
-    await page.click(`${own} [aria-label=Edit]`)
+    await choose(page, 'Reply 30.', 'Edit')
     await page.fill('.edit textarea', 'Reply 30, better')
     for (const each of [1, 2, 3]) await grace.messages.reply(first.id, { content: `Above ${each}` })
     await page.waitForSelector('.thread .messages > li:nth-child(45)', { state: 'attached' })

@@ -1,6 +1,7 @@
 import { enterChoice } from '../app/choices.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { keysTexts } from '../texts/settings.ts'
+import { MESSAGE_KEYS } from './message-table.ts'
 import { FORMAT_KEYS, type Keys, keyText, SHELL_KEYS } from './table.ts'
 
 /** Which keys do what. */
@@ -17,6 +18,7 @@ export function KeySheet({ onClose }: { onClose: () => void }) {
         table={{ send: [send], line: [line], edit_last: [{ key: 'ArrowUp' }], ...FORMAT_KEYS }}
         words={words.acts}
       />
+      <Section title={words.message} table={MESSAGE_KEYS} words={words.acts} />
     </Dialog>
   )
 }

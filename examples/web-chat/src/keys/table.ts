@@ -55,6 +55,8 @@ export function keyText({ key, mod, alt, shift }: Keys): string {
     alt && (IS_APPLE ? '⌥' : 'Alt'),
     shift && (IS_APPLE ? '⇧' : 'Shift'),
   ]
-  const sign = { ArrowUp: '↑', ArrowDown: '↓', Escape: 'Esc' }[key] ?? (key.length === 1 ? key.toUpperCase() : key)
+  const sign =
+    { ArrowUp: '↑', ArrowDown: '↓', ArrowRight: '→', Escape: 'Esc', Delete: 'Del' }[key] ??
+    (key.length === 1 ? key.toUpperCase() : key)
   return [...others.filter(Boolean), sign].join(' ')
 }

@@ -18,6 +18,7 @@ export function AuthorName({ name, user_id, conversation_id }: AuthorNameProps) 
           type="button"
           class="author"
           aria-haspopup="dialog"
+          tabIndex={-1}
           onClick={() => {
             shownProfile.value = { user_id, conversation_id }
           }}
@@ -29,7 +30,7 @@ export function AuthorName({ name, user_id, conversation_id }: AuthorNameProps) 
   )
 }
 
-/** Opens the card of the author whose photo is clicked. Keys have the name for that. */
+/** Opens the card of the author whose photo is clicked. Keys have the menu of the message for that. */
 export function openByPointer(event: MouseEvent): void {
   if (!(event.target instanceof Element)) return
   const article = event.currentTarget as Element

@@ -2,6 +2,7 @@ import type { Message } from 'chat-server/client'
 import type { MessagesView, MessageWindow } from 'chat-server/client/store'
 import type { ComponentChildren, RefObject } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMessageKeys } from '../keys/use-message-keys.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useVisible } from '../parts/visible.ts'
 import { Waiting } from '../parts/waiting.tsx'
@@ -129,6 +130,7 @@ export function MessageStream(props: StreamProps) {
     return () => current?.removeEventListener('click', onClick)
   }, [target])
 
+  useMessageKeys(scroller)
   useEscape(scroller, () => {
     if (editing !== undefined || !onEscape?.()) return false
     dismiss()
@@ -145,6 +147,7 @@ export function MessageStream(props: StreamProps) {
         onEnd={() => void (has_newer ? part.jumpTo('newest') : Promise.resolve()).then(toEnd)}
       />
       <div class="scroll stream" ref={scroller} data-open={isOpen}>
+        <span class="list-edge" tabIndex={ids.length > 0 ? 0 : -1} />
         <div class="stream-list" role="log" aria-live="off" aria-label={label}>
           {has_older && <div ref={top} class="edge" />}
           {status === 'failed' && <ErrorNote error={error} onRetry={() => void part.reload()} />}
@@ -185,6 +188,7 @@ export function MessageStream(props: StreamProps) {
           </NearContext.Provider>
           {has_newer && <div ref={bottom} class="edge below" />}
         </div>
+        <span class="list-edge" tabIndex={-1} />
       </div>
     </div>
   )
@@ -198,7 +202,13 @@ function useEscape(inside: RefObject<HTMLElement | null>, act: () => boolean): v
       const isInner = event.defaultPrevented || (event.target as Element).closest('dialog, .panel, .edit')
       if (event.key === 'Escape' && !event.shiftKey && !isInner && act()) event.preventDefault()
     }
+    // With the focus nowhere, as after a click on a message.
+    const onBody = (event: KeyboardEvent) => event.target === document.body && onKey(event)
     pane.addEventListener('keydown', onKey)
-    return () => pane.removeEventListener('keydown', onKey)
+    addEventListener('keydown', onBody)
+    return () => {
+      pane.removeEventListener('keydown', onKey)
+      removeEventListener('keydown', onBody)
+    }
   })
 }

@@ -1,5 +1,7 @@
-import { useRef, useState } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
+import { ACT } from '../keys/message-act.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
@@ -21,22 +23,44 @@ const Readers = lazy(() => import('./readers.tsx').then(({ ReadersDialog }) => R
 export function MessageActions(props: ArticleProps) {
   const place = useRef<HTMLDivElement>(null)
   const isNear = useIsNear(place)
+  const [wanted, setWanted] = useState<Wanted>()
+  useEffect(() => {
+    const { current } = place
+    const onAct = ({ detail }: CustomEvent<string>) => setWanted({ act: detail })
+    current?.addEventListener(ACT, onAct as EventListener)
+    return () => current?.removeEventListener(ACT, onAct as EventListener)
+  }, [])
   if (props.message.deleted_at) return null
   return (
     <div ref={place} class="actions">
-      {isNear && <Actions {...props} />}
+      {(isNear || wanted) && <Actions {...props} place={place} wanted={wanted} />}
     </div>
   )
 }
 
-function Actions(props: ArticleProps) {
-  const { message, canWrite, onReply, onThread, onEdit, user_id } = props
+/** What a key has asked for. */
+interface Wanted {
+  act: string
+}
+
+interface ActionsProps extends ArticleProps {
+  place: RefObject<HTMLElement | null>
+  wanted: Wanted | undefined
+}
+
+function Actions({ place, wanted, ...props }: ActionsProps) {
+  const { message, canWrite, onReply, onThread } = props
   const { client, store } = useApp()
   const [opened, setOpened] = useState<'emoji' | 'remove' | 'readers'>()
   const onMore = () => setOpened('emoji')
   const choices = useMessageChoices(props, setOpened)
   const { messages } = texts.value
-  const isOwn = message.author_user_id === user_id
+  useEffect(() => {
+    if (!wanted) return
+    const button = { menu: ':scope > .menu > button', react: '.at-hand .menu > button' }[wanted.act]
+    if (button) place.current?.querySelector<HTMLElement>(button)?.click()
+    else choices.find(({ name }) => name === wanted.act)?.act()
+  }, [wanted])
   return (
     <>
       {canWrite && (
@@ -46,9 +70,6 @@ function Actions(props: ArticleProps) {
             <IconButton icon="reply" label={messages.reply} onClick={() => onReply(message)} />
           )}
           {onThread && <IconButton icon="chat" label={messages.thread} onClick={() => onThread(message)} />}
-          {isOwn && message.role === 'user' && (
-            <IconButton icon="edit" label={messages.edit} onClick={() => onEdit(message.id)} />
-          )}
         </div>
       )}
       <Menu label={messages.more} button={<Icon name="more" />}>
@@ -60,7 +81,7 @@ function Actions(props: ArticleProps) {
               </div>
             )}
             {choices.map((choice) => (
-              <ChoiceButton key={choice.icon} choice={choice} onDone={close} />
+              <ChoiceButton key={choice.name} choice={choice} onDone={close} />
             ))}
           </>
         )}
@@ -86,7 +107,7 @@ function ChoiceButton({ choice, onDone }: { choice: MessageChoice; onDone: () =>
   return (
     <button
       type="button"
-      class={choice.isAtHand || choice.isForTouch ? 'touch-only' : undefined}
+      class={choice.isAtHand || choice.isForTouch ? 'touch-only' : choice.name === 'remove' ? 'apart' : undefined}
       onClick={() => {
         onDone()
         choice.act()

@@ -4,6 +4,7 @@ import { copyText } from '../parts/copy-text.ts'
 import { messageOf } from '../parts/error-note.tsx'
 import type { IconName } from '../parts/icon.tsx'
 import { showToast } from '../parts/toast.tsx'
+import { shownProfile } from '../people/shown-profile.ts'
 import { texts } from '../texts/texts.ts'
 import { askAgain } from './ask-again.ts'
 import type { ArticleProps } from './message.tsx'
@@ -11,6 +12,8 @@ import { selectText } from './select-text.ts'
 
 /** An entry of the menu of a message. */
 export interface MessageChoice {
+  /** Of a key of messages, where one does it. */
+  name: string
   icon: IconName
   text: string
   /** Whether there is a button for it beside the message, where there is a pointer. */
@@ -29,6 +32,7 @@ export function useMessageChoices(
   const { messages } = texts.value
   const { id, status, pinned, prompt, root_id, conversation_id } = message
   const isOwn = message.author_user_id === user_id
+  const author = message.author_user_id ?? message.requested_by
   const isComplete = status !== 'streaming'
   const mayRemove = isOwn || message.requested_by === user_id || role === 'owner' || role === 'admin'
   const attempt = (act: () => Promise<unknown>) => () =>
@@ -46,29 +50,64 @@ export function useMessageChoices(
   }
 
   const choices: (MessageChoice | false)[] = [
-    canWrite && isComplete && { icon: 'reply', text: messages.reply, isAtHand: true, act: () => onReply(message) },
-    onThread !== undefined && { icon: 'chat', text: messages.thread, isAtHand: true, act: () => onThread(message) },
+    canWrite &&
+      isComplete && { name: 'reply', icon: 'reply', text: messages.reply, isAtHand: true, act: () => onReply(message) },
+    onThread !== undefined && {
+      name: 'thread',
+      icon: 'chat',
+      text: messages.thread,
+      isAtHand: true,
+      act: () => onThread(message),
+    },
+    message.content !== '' && {
+      name: 'copy',
+      icon: 'copy',
+      text: messages.copy_text,
+      act: attempt(() => copy(message.content)),
+    },
+    message.content !== '' && {
+      name: 'select',
+      icon: 'file',
+      text: messages.select_text,
+      isForTouch: true,
+      act: selectText,
+    },
+    { name: 'link', icon: 'link', text: messages.copy_link, act: attempt(copyLink) },
     canWrite &&
       isOwn &&
-      message.role === 'user' && { icon: 'edit', text: messages.edit, isAtHand: true, act: () => onEdit(id) },
+      message.role === 'user' && { name: 'edit', icon: 'edit', text: messages.edit, act: () => onEdit(id) },
     canWrite &&
       isComplete &&
       prompt !== undefined && {
+        name: 'again',
         icon: 'again',
         text: messages.ask_again,
         act: attempt(() => askAgain(store, message, onThread === undefined)),
       },
+    onUnread !== undefined && {
+      name: 'unread',
+      icon: 'bell',
+      text: messages.unread,
+      act: attempt(() => onUnread(id)),
+    },
     canWrite && {
+      name: 'pin',
       icon: 'pin',
       text: pinned ? messages.unpin : messages.pin,
       act: attempt(() => (pinned ? store.unpin(id) : store.pin(id))),
     },
-    message.content !== '' && { icon: 'copy', text: messages.copy_text, act: attempt(() => copy(message.content)) },
-    message.content !== '' && { icon: 'file', text: messages.select_text, isForTouch: true, act: selectText },
-    { icon: 'link', text: messages.copy_link, act: attempt(copyLink) },
-    onUnread !== undefined && { icon: 'bell', text: messages.unread, act: attempt(() => onUnread(id)) },
-    hasReceipts && { icon: 'eye', text: messages.readers, act: () => open('readers') },
-    canWrite && mayRemove && isComplete && { icon: 'trash', text: messages.remove, act: () => open('remove') },
+    hasReceipts && { name: 'readers', icon: 'eye', text: messages.readers, act: () => open('readers') },
+    author !== undefined && {
+      name: 'profile',
+      icon: 'people',
+      text: messages.profile,
+      act: () => {
+        shownProfile.value = { user_id: author, conversation_id }
+      },
+    },
+    canWrite &&
+      mayRemove &&
+      isComplete && { name: 'remove', icon: 'trash', text: messages.remove, act: () => open('remove') },
   ]
   return choices.filter((choice) => choice !== false)
 }

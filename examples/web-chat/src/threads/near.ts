@@ -19,15 +19,22 @@ export const NearContext = createContext<Nearness | undefined>(undefined)
 /** Tells when the browser begins to render what is inside of a row, a little before it comes into view, or ends to. */
 const CHANGE = 'contentvisibilityautostatechange'
 
+/** A row with the pointer or the focus. */
+const USED = ':hover, :focus-within'
+const USES = ['pointerover', 'focusin']
+
 /** The browser knows which rows are near, since it renders only those: an observer of its own would cost as much again. */
 export function useNearness(scroller: RefObject<HTMLElement | null>): Nearness {
   const nearness = useMemo(createNearness, [])
   useLayoutEffect(() => {
     const { current } = scroller
     const onChange = (event: Event) => nearness.change(event as ContentVisibilityAutoStateChangeEvent)
+    const onUse = ({ target }: Event) => nearness.use(target as Element)
     current?.addEventListener(CHANGE, onChange)
+    for (const event of USES) current?.addEventListener(event, onUse)
     return () => {
       current?.removeEventListener(CHANGE, onChange)
+      for (const event of USES) current?.removeEventListener(event, onUse)
       nearness.end()
     }
   }, [])
@@ -68,8 +75,13 @@ function createNearness() {
     },
     observe(row: Element, onNear: () => void) {
       waiting.set(row, onNear)
-      if (near.has(row) || !(`on${CHANGE}` in row)) queue(row)
+      if (near.has(row) || row.matches(USED) || !(`on${CHANGE}` in row)) queue(row)
       return () => forget(row)
+    },
+    /** The browser renders what is inside of it at once, and tells nothing. */
+    use(target: Element) {
+      const row = target.closest('li')
+      if (row && waiting.has(row)) queue(row)
     },
     end: () => cancel?.(),
   }

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { useApp } from '../app/context.ts'
 import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
+import { useMessageKeys } from '../keys/use-message-keys.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useVisible } from '../parts/visible.ts'
 import { Waiting } from '../parts/waiting.tsx'
@@ -33,6 +34,7 @@ export function ThreadTree(props: ThreadViewProps) {
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
   const scroller = useRef<HTMLDivElement>(null)
   const end = useRef<HTMLDivElement>(null)
+  useMessageKeys(scroller)
   const { unread, count, isCounted } = useUnread({ conversation_id, root_id, messages, has_more, user_id: user.id })
   const all = useMemo(() => rowsOf(messages, collapsed, unread), [messages, collapsed, unread])
   const shown = useGrowing(all.length)
@@ -82,6 +84,7 @@ export function ThreadTree(props: ThreadViewProps) {
   return (
     <>
       <div class="scroll" ref={scroller}>
+        <span class="list-edge" tabIndex={messages.length > 0 ? 0 : -1} />
         {status === 'failed' && <ErrorNote error={error} />}
         {status === 'loading' && <Waiting kind="message" />}
         {isMissing && (
@@ -121,6 +124,7 @@ export function ThreadTree(props: ThreadViewProps) {
             {loading}
           </div>
         )}
+        <span class="list-edge" tabIndex={-1} />
       </div>
       {messages[0] && conversation && (
         <ReplyBox

@@ -1,0 +1,21 @@
+import type { RefObject } from 'preact'
+import { useEffect } from 'preact/hooks'
+
+/** Binds the keys of the messages of a list, once they are loaded. */
+export function useMessageKeys(scroller: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    let isLeft = false
+    let end: (() => void) | undefined
+    void import('./message-keys.ts').then(
+      ({ bindMessageKeys }) => {
+        if (!isLeft) end = bindMessageKeys(scroller.current!)
+      },
+      // Without them, the list is used by Tab.
+      () => {},
+    )
+    return () => {
+      isLeft = true
+      end?.()
+    }
+  }, [])
+}
