@@ -42,7 +42,8 @@ export function useNearness(scroller: RefObject<HTMLElement | null>): Nearness {
 }
 
 function createNearness() {
-  const waiting = new Map<EventTarget, () => void>()
+  /** What waits in a row: a question and its answer are in one. */
+  const waiting = new Map<EventTarget, Set<() => void>>()
   /** Which are near, and which of them wait to be told. */
   const near = new WeakSet<EventTarget>()
   const due = new Set<EventTarget>()
@@ -61,8 +62,9 @@ function createNearness() {
     let count = 0
     for (const row of due) {
       if (count++ >= WHEN_BUSY && !hasTime()) break
-      waiting.get(row)?.()
+      const all = waiting.get(row) ?? []
       forget(row)
+      for (const onNear of all) onNear()
     }
     if (due.size > 0) cancel = whenIdle(tell)
   }
@@ -74,9 +76,12 @@ function createNearness() {
       else if (waiting.has(target)) queue(target)
     },
     observe(row: Element, onNear: () => void) {
-      waiting.set(row, onNear)
+      const all = waiting.get(row) ?? new Set()
+      waiting.set(row, all.add(onNear))
       if (near.has(row) || row.matches(USED) || !(`on${CHANGE}` in row)) queue(row)
-      return () => forget(row)
+      return () => {
+        if (all.delete(onNear) && all.size === 0 && waiting.get(row) === all) forget(row)
+      }
     },
     /** The browser renders what is inside of it at once, and tells nothing. */
     use(target: Element) {
