@@ -16,7 +16,9 @@ async function draw(browser: Browser, svg: string, size: number, name: string): 
   const context = await browser.newContext({ viewport: { width: size, height: size } })
   const page = (await context.newPage()) as Page & { screenshot(options: object): Promise<Buffer> }
   const sized = svg.replace('<svg ', `<svg width="${size}" height="${size}" `)
-  await page.goto(`data:text/html,${encodeURIComponent(`<style>* { margin: 0; display: block }</style>${sized}`)}`)
+  await page.goto(
+    `data:text/html,${encodeURIComponent(`<style>body { margin: 0 } svg { display: block }</style>${sized}`)}`,
+  )
   await writeFile(`${FOLDER}${name}`, await page.screenshot({ omitBackground: true }))
   await page.close()
 }

@@ -2,123 +2,137 @@
 // fixed, so that a picture changes only when the page has.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { ChatClient } from '../../lib/client/index.ts'
-import { createChatClient } from '../../lib/client/index.ts'
-import { serve } from '../../lib/http/node/serve.ts'
-import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
-import { createWebChat } from '../../lib/web/index.ts'
-import { createPuppet } from '../support/assistant.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { type BrowserContext, launchBrowser, type Page } from '../support/browser.ts'
 import { drawIcons } from './icons.ts'
+import { openPictured, PASSWORD, type Pictured, tell } from './pictured.ts'
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url))
-const PASSWORD = 'correct horse battery'
-const BEGIN = Date.parse('2026-03-02T09:12:00Z')
 
-const ANSWER = `Ada's note G computes **Bernoulli numbers**. In today's words:
+const PHONE = { viewport: { width: 390, height: 720 }, hasTouch: true, isMobile: true }
 
-\`\`\`js
-const next = known.reduce(
-  (sum, b, k) => sum - choose(n, k) * b, 0,
-)
-\`\`\`
-
-1. The engine keeps each result in a *column* of the store.
-2. The cards begin again, with one more column.`
-
-let now = BEGIN
-let count = 0
-const ports = {
-  now: () => now * 1000 + (count % 1000),
-  id: () => `019cae00-0000-7000-8000-${(++count).toString(16).padStart(12, '0')}`,
+/** What a picture shows. */
+interface Shot {
+  /** Behind the `#` of the address. */
+  at: string
+  options?: object
+  /** Run before the scripts of the page. */
+  script?: string
+  isSignedOut?: boolean
+  /** What the user does, and what has to be there then. */
+  act?: (page: Page) => Promise<unknown>
 }
 
-const puppet = createPuppet()
-const config = parseConfig({ security: { password: { bcrypt_cost: 4 } } })
-const chat = createChatService(config, await openStorage({ database: 'sqlite::memory:' }), {
-  ...ports,
-  assistant: puppet.assistant,
-})
-await chat.start()
-const server = await serve(chat, { port: 0, web: createWebChat() })
 const browser = await launchBrowser()
 try {
-  const address = await seed(server.url)
   await mkdir(FOLDER, { recursive: true })
   await drawIcons(browser)
-  await picture('chat-light', address, { colorScheme: 'light' })
-  await picture('chat-dark', address, { colorScheme: 'dark' })
-  await picture('phone', address, {
-    colorScheme: 'light',
-    viewport: { width: 390, height: 720 },
-    hasTouch: true,
-    isMobile: true,
+  const service = await openPictured()
+  const story = await tell(service)
+  const engine = `/c/${story.engine}`
+  const thread = `${engine}/t/${story.root}`
+  const hasAnswer = (page: Page) => page.waitForSelector('.message[data-role=assistant] pre .hljs-keyword')
+  const shots: Record<string, Shot> = {
+    // Before the messages are seen.
+    inbox: { at: '/inbox', act: (page) => page.waitForSelector('.inbox li:has-text("oil it")') },
+    'chat-light': { at: thread, act: hasAnswer },
+    'chat-dark': { at: thread, options: { colorScheme: 'dark' }, act: hasAnswer },
+    compact: { at: thread, script: `localStorage.setItem('chat:density', 'compact')`, act: hasAnswer },
+    german: { at: thread, options: { locale: 'de-DE' }, act: hasAnswer },
+    'right-to-left': {
+      at: thread,
+      act: async (page) => {
+        await hasAnswer(page)
+        await page.evaluate(`document.documentElement.dir = 'rtl'`)
+      },
+    },
+    phone: {
+      at: `/c/${story.direct}`,
+      options: PHONE,
+      act: (page) => page.waitForSelector('.message:has-text("moth")'),
+    },
+    variants: { at: `/c/${story.talk}`, act: (page) => page.waitForSelector('.message:has-text("Loop card")') },
+    topics: {
+      at: `/c/${story.topics}`,
+      act: (page) => page.waitForSelector('.thread-card:has-text("Cards for the rose")'),
+    },
+    join: { at: `/join/${story.invite}`, isSignedOut: true, act: (page) => page.waitForSelector('input[name=email]') },
+    search: { at: '/search?q=card', act: (page) => page.waitForSelector('.found mark') },
+    files: { at: `${engine}/details/files`, act: (page) => page.waitForSelector('.details :text("crank.png")') },
+    lightbox: {
+      at: engine,
+      act: async (page) => {
+        await page.click('.message .picture')
+        await page.waitForSelector('dialog img')
+      },
+    },
+    emoji: {
+      at: engine,
+      act: async (page) => {
+        await page.click('.conversation footer [aria-label="Emoji"]')
+        await page.waitForSelector('.emoji-picker button')
+      },
+    },
+    keys: {
+      at: engine,
+      act: async (page) => {
+        await page.press('body', 'Control+/')
+        await page.waitForSelector('.key-sheet')
+      },
+    },
+  }
+  for (const [name, shot] of Object.entries(shots)) await take(service, name, shot)
+
+  const branded = await openPictured({ name: 'Acme', colors: { accent: '#ffd600' } })
+  await take(branded, 'brand', { at: (await tell(branded)).engine.replace(/^/, '/c/') })
+  await branded.close()
+
+  const fresh = await openPictured()
+  await take(fresh, 'first-run', { at: '/', isSignedOut: true, act: setUp })
+  await fresh.close()
+
+  await take(service, 'service-away', {
+    at: engine,
+    act: async (page) => {
+      await page.waitForSelector('.message:has-text("crank")')
+      await service.close()
+      await page.waitForSelector('.banner[data-shown=true]')
+    },
   })
 } finally {
   await browser.close()
-  await server.close({ drain_seconds: 0 })
-  await chat.close()
 }
 
-/** A conversation of three with an answer. @returns the address of its thread */
-async function seed(url: string): Promise<string> {
-  const [ada, grace, alan] = [0, 1, 2].map(() => createChatClient({ base_url: url })) as [
-    ChatClient,
-    ChatClient,
-    ChatClient,
-  ]
-  await ada.setup.run({ email: 'ada@example.org', password: PASSWORD, display_name: 'Ada Lovelace' })
-  await ada.auth.login({ email: 'ada@example.org', password: PASSWORD })
-  for (const title of ['Weaving patterns', 'Sunday walk']) await ada.conversations.create({ title })
-  now += 180_000
-  const { conversation_id } = await ada.conversations.create({ title: 'Analytical Engine' })
-  const join = async (client: ChatClient, username: string, display_name: string) => {
-    const { token = '' } = await ada.invites.create(conversation_id, {})
-    const account = { username, email: `${username}@example.org`, password: PASSWORD }
-    await client.invites.accept({ token, ...account })
-    await client.auth.changeProfile({ display_name })
-  }
-  await join(grace, 'grace', 'Grace Hopper')
-  await join(alan, 'alan', 'Alan Turing')
-  await alan.messages.postRoot(conversation_id, { content: 'Who brings the punched cards?' })
-  now += 240_000
-  const { message: root } = await ada.messages.postRoot(conversation_id, {
-    content: 'Does the engine run note G by now?',
-  })
-  now += 60_000
-  const { message: reply } = await grace.messages.reply(root.id, {
-    content: 'It does, since this morning. @alan has the log.',
-  })
-  now += 120_000
-  await alan.messages.reply(reply.id, { content: '25 cards, *no* jams' })
-  await ada.reactions.add(reply.id, '❤')
-  await alan.reactions.add(reply.id, '❤')
-  now += 60_000
-  await ada.messages.reply(root.id, { role: 'assistant', content: 'What does note G compute?' })
-  const answer = await puppet.asked()
-  answer.say(ANSWER)
-  answer.end()
-  await ada.threads.markRead(root.id)
-  return `${url}/#/c/${conversation_id}/t/${root.id}`
+async function setUp(page: Page): Promise<void> {
+  await page.fill('[name=display_name]', 'Ada Lovelace')
+  await page.fill('[name=email]', 'ada@example.org')
+  await page.fill('[name=password]', PASSWORD)
+  await page.click('button[type=submit]')
+  await page.waitForSelector('.greeting')
 }
 
-async function picture(name: string, address: string, options: object): Promise<void> {
-  const context = await browser.newContext({
-    viewport: { width: 1280, height: 800 },
+async function take(service: Pictured, name: string, { at, options, script, isSignedOut, act }: Shot): Promise<void> {
+  const context: BrowserContext = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
     locale: 'en-GB',
     timezoneId: 'UTC',
+    colorScheme: 'light',
     reducedMotion: 'reduce',
     ...options,
   } as object)
   const page = await context.newPage()
-  await page.clock.setFixedTime(BEGIN + 900_000)
-  await page.goto(address)
-  await page.fill('[name=email]', 'ada@example.org')
-  await page.fill('[name=password]', PASSWORD)
-  await page.click('button[type=submit]')
-  await page.waitForSelector('.message[data-role=assistant] pre .hljs-keyword')
+  if (script) await page.addInitScript(script)
+  await page.clock.setFixedTime(service.now() + 120_000)
+  await page.goto(`${service.url}/#${at}`)
+  if (!isSignedOut) {
+    await page.fill('[name=email]', 'ada@example.org')
+    await page.fill('[name=password]', PASSWORD)
+    await page.click('button[type=submit]')
+    await page.waitForSelector('.chat', { state: 'attached' })
+  }
+  await act?.(page)
   // Without the caret, and what the pointer or the focus show.
+  await page.mouse.move(0, 0)
   await page.evaluate(`document.fonts.ready.then(() => document.activeElement?.blur())`)
-  await page.waitForSelector('.message .name:has-text("Grace Hopper")')
   await writeFile(`${FOLDER}${name}.png`, (await page.screenshot({})) as Buffer)
+  await page.close()
 }

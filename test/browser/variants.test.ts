@@ -31,6 +31,9 @@ it.skipIf(!hasBrowser)(
     await answer('By steam.')
     await write(page, 'conversation', 'Is it hot?')
     await answer('Very hot.')
+    // What was answered in view waits nowhere.
+    await page.waitForSelector('.sidebar .badge', { state: 'detached' })
+    await expect.poll(async () => (await ada.notifications.list({ unread: true })).notifications).toEqual([])
     expect(await page.locator('.variants').allTextContents()).toEqual([])
 
     await choose(page, 'By steam.', 'Ask again')

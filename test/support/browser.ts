@@ -90,7 +90,7 @@ export interface Page {
   /** What the system of the user asks pages for; `null` is the default. */
   emulateMedia(options: MediaOptions): Promise<void>
   screenshot(options: { path?: string }): Promise<unknown>
-  mouse: { wheel(x: number, y: number): Promise<void> }
+  mouse: { wheel(x: number, y: number): Promise<void>; move(x: number, y: number): Promise<void> }
   /** The keys, for what has the focus, or nothing. */
   keyboard: { type(text: string): Promise<void> }
   /** Sets the clock of the page, which stands still then; timers run on. */

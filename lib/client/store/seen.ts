@@ -51,6 +51,8 @@ interface Watch {
   since?: number | undefined
   /** It was seen, or is read: what the user marks as unread counts again when it comes into view again. */
   isDone?: boolean
+  /** It is an answer that ended while it was watched: its notification may be still on its way. */
+  hasEnded?: boolean
 }
 
 const isActive = () => document.visibilityState === 'visible' && document.hasFocus()
@@ -73,6 +75,10 @@ function createSeen({ client, feed }: StoreBase): StoreSeen {
     return observer
   }
 
+  /** It never counts as unread, but the user is notified of its end. */
+  const isOwnAnswer = ({ role, requested_by }: TimelineStoreMessage) =>
+    role === 'assistant' && requested_by === feed.userId()
+
   function see({
     target,
     time,
@@ -89,13 +95,15 @@ function createSeen({ client, feed }: StoreBase): StoreSeen {
       return
     }
     watch.isNear = true
-    if (!watch.message.unread) watch.isDone = true
+    if (!watch.message.unread && !isOwnAnswer(watch.message)) watch.isDone = true
     if (watch.isDone) return
     const hasEnd = isActive() && intersectionRect.bottom >= boundingClientRect.bottom - 1
     watch.since = hasEnd ? (watch.since ?? time) : undefined
     if (watch.since !== undefined && time - watch.since >= SEEN_MS) {
       watch.isDone = true
-      marks.add(watch)
+      // The first mark of an answer is for its end, later ones only for what still waits.
+      if (watch.message.unread || watch.hasEnded || feed.inbox.getSnapshot().unread > 0) marks.add(watch)
+      watch.hasEnded = false
     } else if (isActive()) looking.set(LOOK_MS)
   }
 
@@ -125,8 +133,10 @@ function createSeen({ client, feed }: StoreBase): StoreSeen {
       if (typeof IntersectionObserver === 'undefined') return () => {}
       const { view = message.parent_id === undefined ? 'roots' : 'replies' } = options
       const known = watches.get(element)
-      if (known?.message.id === message.id) Object.assign(known, { message, view })
-      else {
+      if (known?.message.id === message.id) {
+        const hasEnded = known.hasEnded || known.message.status !== message.status
+        Object.assign(known, { message, view, hasEnded, isDone: known.isDone && hasEnded === !!known.hasEnded })
+      } else {
         watches.set(element, { message, view })
         start().unobserve(element)
       }
