@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { type Actor, refuseSystem } from '../../core/actor.ts'
+import { type Actor, assertPerson, refuseSystem } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fromInstant, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -46,7 +46,7 @@ export const markAllRead = useCase({
   takes: ['actor'],
   input: ReadAllMark,
   run: async (ctx, actor, { up_to }): Promise<void> => {
-    refuseSystem(actor)
+    assertPerson(actor)
     const { user_id } = actor
     const now = ctx.now()
     const end = up_to === undefined ? now : fromInstant(up_to)
