@@ -9,6 +9,7 @@ import { adminOperations, clientOperations } from './client-operations.ts'
 import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
 import { httpPage } from './http-page.ts'
+import { keysPage } from './keys-page.ts'
 import { libraryPage } from './library-page.ts'
 
 /** Every generated page and table: its path from the root of the project, and its text. */
@@ -17,6 +18,7 @@ const PAGES: Record<string, () => string | Promise<string>> = {
   'docs/reference/events.md': eventsPage,
   'docs/reference/audit.md': auditPage,
   'docs/reference/cli.md': cliPage,
+  'docs/reference/keys.md': keysPage,
   'docs/reference/http-api.md': httpPage,
   'docs/reference/errors.md': errorsPage,
   'lib/client/operations.ts': clientOperations,

@@ -1,24 +1,18 @@
 import { enterChoice } from '../app/choices.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { keysTexts } from '../texts/settings.ts'
-import { MESSAGE_KEYS } from './message-table.ts'
-import { FORMAT_KEYS, type Keys, keyText, SHELL_KEYS } from './table.ts'
+import { sheetTables } from './sheet-tables.ts'
+import { type Keys, keyText } from './table.ts'
 
 /** Which keys do what. */
 export function KeySheet({ onClose }: { onClose: () => void }) {
   const words = keysTexts.value
-  const enter: Keys = { key: 'Enter' }
-  const shifted: Keys = { key: 'Enter', shift: true }
-  const [send, line] = enterChoice.value === 'send' ? [enter, shifted] : [shifted, enter]
+  const tables = sheetTables(enterChoice.value === 'send')
   return (
     <Dialog title={words.title} onClose={onClose}>
-      <Section title={words.page} table={{ ...SHELL_KEYS, escape: [{ key: 'Esc' }] }} words={words.acts} />
-      <Section
-        title={words.box}
-        table={{ send: [send], line: [line], edit_last: [{ key: 'ArrowUp' }], ...FORMAT_KEYS }}
-        words={words.acts}
-      />
-      <Section title={words.message} table={MESSAGE_KEYS} words={words.acts} />
+      <Section title={words.page} table={tables.page} words={words.acts} />
+      <Section title={words.box} table={tables.box} words={words.acts} />
+      <Section title={words.message} table={tables.message} words={words.acts} />
     </Dialog>
   )
 }

@@ -1,5 +1,5 @@
-/** Whether the keys of this device have a Command key. */
-const IS_APPLE = /Mac|iP(hone|ad)/.test(navigator.platform)
+/** Whether the keys of this device have a Command key; the documentation is made without a browser. */
+const IS_APPLE = /Mac|iP(hone|ad)/.test(globalThis.navigator?.platform ?? '')
 
 /** A key, and with which others it is pressed. */
 export interface Keys {
@@ -49,12 +49,8 @@ function isPressed({ key, mod, alt, shift }: Keys, event: KeyboardEvent): boolea
 }
 
 /** How keys are written on this device. */
-export function keyText({ key, mod, alt, shift }: Keys): string {
-  const others = [
-    mod && (IS_APPLE ? '⌘' : 'Ctrl'),
-    alt && (IS_APPLE ? '⌥' : 'Alt'),
-    shift && (IS_APPLE ? '⇧' : 'Shift'),
-  ]
+export function keyText({ key, mod, alt, shift }: Keys, isApple = IS_APPLE): string {
+  const others = [mod && (isApple ? '⌘' : 'Ctrl'), alt && (isApple ? '⌥' : 'Alt'), shift && (isApple ? '⇧' : 'Shift')]
   const sign =
     { ArrowUp: '↑', ArrowDown: '↓', ArrowRight: '→', Escape: 'Esc', Delete: 'Del' }[key] ??
     (key.length === 1 ? key.toUpperCase() : key)

@@ -1,0 +1,14 @@
+import { MESSAGE_KEYS } from './message-table.ts'
+import { FORMAT_KEYS, type Keys, SHELL_KEYS } from './table.ts'
+
+/** All keys by where they work, as the sheet and the documentation show them. @param doesEnterSend as the user has chosen */
+export function sheetTables(doesEnterSend: boolean) {
+  const enter: Keys = { key: 'Enter' }
+  const shifted: Keys = { key: 'Enter', shift: true }
+  const [send, line] = doesEnterSend ? [enter, shifted] : [shifted, enter]
+  return {
+    page: { ...SHELL_KEYS, escape: [{ key: 'Escape' }] },
+    box: { send: [send], line: [line], edit_last: [{ key: 'ArrowUp' }], ...FORMAT_KEYS },
+    message: MESSAGE_KEYS,
+  } satisfies Record<string, Readonly<Record<string, readonly Keys[]>>>
+}
