@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
+import { filesInFolder } from '../support/files-folder.ts'
 import { look, lookInModes } from './looks.ts'
 import { closeDetails, openDetails, openStage, signInAsAda } from './people.ts'
 import { openTalk } from './talk.ts'
@@ -11,9 +9,7 @@ const TABS = ['About', 'People', 'Pins', 'Files', 'Notifications', 'Invite links
 
 describe.skipIf(!hasBrowser)('the details of a conversation', () => {
   it('have a tab for each thing, beside the conversation, and give the focus back', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'chat-web-details-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const stage = await openStage({}, { attachments: { enabled: true, storage: `fs:${folder}` } })
+    const stage = await openStage({}, { attachments: await filesInFolder() })
     const { page, ada } = await signInAsAda(stage)
     const { chat, url, problems } = stage
     const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
@@ -54,9 +50,7 @@ describe.skipIf(!hasBrowser)('the details of a conversation', () => {
   }, 120_000)
 
   it('list the files of its messages, which lead to their message', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'chat-web-details-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const stage = await openStage({}, { attachments: { enabled: true, storage: `fs:${folder}` } })
+    const stage = await openStage({}, { attachments: await filesInFolder() })
     const { page, ada } = await signInAsAda(stage)
     const { chat, url, problems } = stage
     const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })

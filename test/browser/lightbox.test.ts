@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { hasBrowser, type Page } from '../support/browser.ts'
+import { filesInFolder } from '../support/files-folder.ts'
 import { look, lookInModes } from './looks.ts'
 import { openDetails, openStage, signInAsAda } from './people.ts'
 
@@ -25,9 +23,7 @@ async function pictures(page: Page, count: number) {
 
 describe.skipIf(!hasBrowser)('the pictures of a message', () => {
   it('are four and a number, and open one after another, by keys', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'chat-web-pictures-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const stage = await openStage({}, { attachments: { enabled: true, storage: `fs:${folder}` } })
+    const stage = await openStage({}, { attachments: await filesInFolder() })
     const { page, ada } = await signInAsAda(stage)
     const { chat, url, problems } = stage
     const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })

@@ -40,7 +40,7 @@ const MAX_PARTS = 50
  * Marks all messages in all of the actor's conversations as read that arrived up to an instant, by default those stored by now,
  * as {@link markRead} with `all` does. The actor's own streams get one event.
  *
- * @throws ChatError `forbidden` for a system actor
+ * @throws ChatError `forbidden` for a system actor and the operator
  */
 export const markAllRead = useCase({
   takes: ['actor'],

@@ -134,8 +134,8 @@ function createSeen({ client, feed }: StoreBase): StoreSeen {
       const { view = message.parent_id === undefined ? 'roots' : 'replies' } = options
       const known = watches.get(element)
       if (known?.message.id === message.id) {
-        const hasEnded = known.hasEnded || known.message.status !== message.status
-        Object.assign(known, { message, view, hasEnded, isDone: known.isDone && hasEnded === !!known.hasEnded })
+        if (known.message.status !== message.status) Object.assign(known, { hasEnded: true, isDone: false })
+        Object.assign(known, { message, view })
       } else {
         watches.set(element, { message, view })
         start().unobserve(element)

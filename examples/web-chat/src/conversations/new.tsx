@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
-import { nameOf } from '../app/people.ts'
 import { goTo } from '../app/route.ts'
-import { Avatar } from '../parts/avatar.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
+import { PersonChoices } from '../people/person-choices.tsx'
 import { usePeople } from '../switch/use-lookups.ts'
 import { texts } from '../texts/texts.ts'
 import type { Section } from './sections.ts'
@@ -64,20 +63,13 @@ function NewDirect({ onOpen }: { onOpen: (conversation_id: string) => void }) {
         value={query}
         onInput={(event) => setQuery(event.currentTarget.value)}
       />
-      <ul class="choices" aria-live="polite">
-        {found.map((person) => (
-          <li key={person.id}>
-            <button type="button" disabled={isRunning} onClick={() => void run(person.id)}>
-              <Avatar id={person.id} name={nameOf(person)} photo={person.avatar_url} />
-              <span dir="auto">{conversations.direct_button(nameOf(person))}</span>
-              <small>
-                <bdi>@{person.username}</bdi>
-              </small>
-            </button>
-          </li>
-        ))}
-        {isEmpty && <li class="quiet">{conversations.direct_none}</li>}
-      </ul>
+      <PersonChoices
+        found={found}
+        isEmpty={isEmpty}
+        isDisabled={isRunning}
+        label={conversations.direct_button}
+        onTake={({ id }) => void run(id)}
+      />
       <ErrorNote error={error ?? search.error} />
     </section>
   )

@@ -2,13 +2,11 @@ import type { Participant } from 'chat-server/client'
 import { useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
-import { nameOf } from '../app/people.ts'
-import { Avatar } from '../parts/avatar.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field } from '../parts/field.tsx'
+import { PersonChoices } from '../people/person-choices.tsx'
 import { usePeople } from '../switch/use-lookups.ts'
 import { roomTexts } from '../texts/room.ts'
-import { texts } from '../texts/texts.ts'
 
 interface AddPersonProps {
   conversation_id: string
@@ -20,7 +18,6 @@ interface AddPersonProps {
 export function AddPerson({ conversation_id, participants, onAdded }: AddPersonProps) {
   const { client } = useApp()
   const { people } = roomTexts.value
-  const { conversations } = texts.value
   const [query, setQuery] = useState('')
   const search = usePeople(query, false)
   const found = search.items.filter(({ id }) => !participants.some(({ user_id }) => user_id === id))
@@ -59,20 +56,12 @@ export function AddPerson({ conversation_id, participants, onAdded }: AddPersonP
           {people.add_button}
         </button>
       </form>
-      <ul class="choices" aria-live="polite">
-        {found.map((person) => (
-          <li key={person.id}>
-            <button type="button" disabled={add.isRunning} onClick={() => void add.run({ user_id: person.id })}>
-              <Avatar id={person.id} name={nameOf(person)} photo={person.avatar_url} />
-              <span dir="auto">{nameOf(person)}</span>
-              <small>
-                <bdi>@{person.username}</bdi>
-              </small>
-            </button>
-          </li>
-        ))}
-        {isEmpty && <li class="quiet">{conversations.direct_none}</li>}
-      </ul>
+      <PersonChoices
+        found={found}
+        isEmpty={isEmpty}
+        isDisabled={add.isRunning}
+        onTake={({ id }) => void add.run({ user_id: id })}
+      />
       <ErrorNote error={add.error ?? search.error} />
     </section>
   )

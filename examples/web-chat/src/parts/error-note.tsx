@@ -20,7 +20,7 @@ export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
       )}
       {error instanceof ChatError && error.request_id && isOfService(error) && (
         <details>
-          <summary>{texts.value.cause}</summary>
+          <summary>{texts.value.error_details}</summary>
           {texts.value.errors.request(error.request_id)}
         </details>
       )}

@@ -3,7 +3,6 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { goTo, hrefOf, type SearchRoute } from '../app/route.ts'
 import { titleOf } from '../conversations/title.ts'
-import { useAllConversations } from '../conversations/use-all.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { usePlaces } from '../switch/use-choices.ts'
@@ -22,7 +21,10 @@ const MAX_PLACES = 5
 /** Finds rooms and people by name and messages by their words, narrowed by what is typed or chosen; the address has it all. */
 export function SearchPane({ route, user }: { route: SearchRoute; user: User }) {
   const { people } = useApp()
-  const { conversations } = useAllConversations()
+  // Only messages are narrowed.
+  const query = FILTERS.some((filter) => route[filter] !== undefined) ? '' : route.q
+  const { conversations, choices } = usePlaces(query)
+  const places = query === '' ? [] : choices.slice(0, MAX_PLACES)
   const [typed, setTyped] = useState(route.q)
   const field = useRef<HTMLInputElement>(null)
   const found = useResults(route)
@@ -52,9 +54,6 @@ export function SearchPane({ route, user }: { route: SearchRoute; user: User }) 
     else setTyped(text)
   }
   const { results, status, has_more, error, is_incomplete, not_filters } = found
-  const isNarrowed = FILTERS.some((filter) => route[filter] !== undefined)
-  const places = usePlaces(isNarrowed ? '' : route.q)
-  const found_places = route.q === '' || isNarrowed ? [] : places.choices.slice(0, MAX_PLACES)
   const isSearching = status === 'loading'
   return (
     <section class="pane settings search" aria-labelledby="search-title">
@@ -101,10 +100,10 @@ export function SearchPane({ route, user }: { route: SearchRoute; user: User }) 
           />
           <Filters route={route} conversations={conversations} user={user} />
           {!isSearch(route) && <p class="hint">{words.hint}</p>}
-          {found_places.length > 0 && (
+          {places.length > 0 && (
             <>
               <h3>{words.places}</h3>
-              <FoundPlaces choices={found_places} label={words.places} />
+              <FoundPlaces choices={places} label={words.places} />
               <h3>{words.messages}</h3>
             </>
           )}

@@ -14,7 +14,7 @@ export const texts: Texts = {
   loading: 'Wird geladen…',
   still_loading: 'Es dauert noch…',
   reload: 'Neu laden',
-  cause: 'Einzelheiten',
+  error_details: 'Einzelheiten',
   someone: 'Ehemalige Person',
   assistant: 'Assistent',
   app: 'App',

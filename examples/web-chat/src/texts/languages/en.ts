@@ -17,7 +17,7 @@ export const texts = {
   loading: 'Loading…',
   still_loading: 'Still loading…',
   reload: 'Retry',
-  cause: 'Details',
+  error_details: 'Details',
   someone: 'Former participant',
   assistant: 'Assistant',
   app: 'App',
