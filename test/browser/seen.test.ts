@@ -55,20 +55,31 @@ const show = (window: string, options = 'undefined') => `
 /** The second between two marks never passes, however slow the machine is; `looks` has the looks at what is in view. */
 const HOLD_MARKS = `
 {
-  const { setTimeout: set, clearTimeout: clear } = window
+  const { setTimeout: set, clearTimeout: clear, IntersectionObserver: Observer } = window
   const looks = window.looks = { begun: 0, left: 0 }
   const waiting = new Set()
+  const asked = new Set()
   const end = (timer) => waiting.delete(timer) && looks.left--
   window.setTimeout = (act, ms, ...values) => {
     if (ms === 1000) return set(() => {}, 0)
     if (ms !== 100) return set(act, ms, ...values)
-    const timer = set(() => { end(timer); act() }, ms)
+    // A look asks the observer, and has ended when that has told what it sees.
+    const timer = set(() => { asked.add(timer); act() }, ms)
     waiting.add(timer)
     looks.begun++
     looks.left++
     return timer
   }
-  window.clearTimeout = (timer) => { end(timer); clear(timer) }
+  window.clearTimeout = (timer) => { if (!asked.has(timer)) end(timer); clear(timer) }
+  window.IntersectionObserver = class extends Observer {
+    constructor(tell, options) {
+      super((entries) => {
+        tell(entries)
+        for (const timer of asked) end(timer)
+        asked.clear()
+      }, options)
+    }
+  }
 }`
 
 /** Ada at an empty page with the store, in a conversation with Grace. */
