@@ -102,7 +102,7 @@ async function openRoom() {
     post: async (content: string) => (await grace.messages.postRoot(conversation_id, { content })).root_id,
     unread: async () => (await ada.threads.unread(conversation_id, {})).total,
     shown: (count: number) =>
-      expect.poll(() => page.evaluate('part.getSnapshot().messages.length'), { timeout: 5_000 }).toBe(count),
+      expect.poll(() => page.evaluate('part.getSnapshot().messages.length')).toBe(count),
   }
 }
 
@@ -114,12 +114,12 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     await post('Begin')
     await show(`conversation('${conversation_id}')`)
     await shown(1)
-    await expect.poll(unread, { timeout: 5_000 }).toBe(0)
+    await expect.poll(unread).toBe(0)
     const before = (await marks()).length
     const begun = performance.now()
     for (let line = 0; line < 11; line++) await post(`Line ${line}`)
     await shown(12)
-    await expect.poll(unread, { timeout: 5_000 }).toBe(0)
+    await expect.poll(unread).toBe(0)
     expect((await marks()).length - before).toBeGreaterThanOrEqual(1)
     expect((await marks()).length - before).toBeLessThanOrEqual(2 + Math.floor((performance.now() - begun) / 1_000))
     expect((await marks()).every(({ path, keepalive }) => path.includes('/conversations/') && keepalive)).toBe(true)
@@ -142,10 +142,10 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     await passed(900)
     expect(await marks()).toEqual([])
     await page.evaluate('at(610)')
-    await expect.poll(unread, { timeout: 5_000 }).toBe(2)
+    await expect.poll(unread).toBe(2)
     expect(await marks()).toMatchObject([{ message_id: long }])
     await page.evaluate('at(100000)')
-    await expect.poll(unread, { timeout: 5_000 }).toBe(0)
+    await expect.poll(unread).toBe(0)
     expect((await marks()).at(-1)).toMatchObject({ message_id: far })
   }, 60_000)
 
@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     await passed(900)
     expect(await marks()).toEqual([])
     await page.evaluate('hidePage("visible")')
-    await expect.poll(unread, { timeout: 5_000 }).toBe(0)
+    await expect.poll(unread).toBe(0)
   }, 60_000)
 
   it('are read although the page is left before the second has passed', async () => {
@@ -169,7 +169,7 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     await page.evaluate(HOLD_MARKS)
     await show(`conversation('${conversation_id}')`)
     await shown(1)
-    await expect.poll(async () => (await marks()).length, { timeout: 5_000 }).toBe(1)
+    await expect.poll(async () => (await marks()).length).toBe(1)
     // Its mark waits for the second: the page is left when its end was in view for long enough.
     await page.evaluate('looks.begun = 0')
     await post('Two')
@@ -177,7 +177,7 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     await expect.poll(() => page.evaluate('looks.begun > 0 && looks.left === 0')).toBe(true)
     expect((await marks()).length).toBe(1)
     await page.goto(`${url}/healthz`)
-    await expect.poll(unread, { timeout: 5_000 }).toBe(0)
+    await expect.poll(unread).toBe(0)
   }, 60_000)
 
   it('of a thread are read in the thread alone, and with all messages in view those before them', async () => {
@@ -187,13 +187,13 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     const { message_id } = await grace.messages.reply(root_id, { content: 'It runs.' })
     await show(`replies('${root_id}')`)
     await shown(1)
-    await expect.poll(unread, { timeout: 5_000 }).toBe(1)
+    await expect.poll(unread).toBe(1)
     expect(await marks()).toMatchObject([{ path: `/api/threads/${root_id}/read`, message_id }])
     expect((await ada.threads.unread(conversation_id, {})).threads.map((thread) => thread.root_id)).toEqual([other])
     await show(`conversation('${conversation_id}', { view: 'all' })`, "{ view: 'all' }")
     await shown(3)
     await grace.messages.reply(other, { content: 'So does this.' })
-    await expect.poll(unread, { timeout: 5_000 }).toBe(0)
+    await expect.poll(unread).toBe(0)
     expect((await marks()).every((mark) => 'all' in mark)).toBe(true)
   }, 60_000)
 
@@ -202,15 +202,15 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     const id = await post('One, px 200')
     await show(`conversation('${conversation_id}')`)
     await shown(1)
-    await expect.poll(unread, { timeout: 5_000 }).toBe(0)
+    await expect.poll(unread).toBe(0)
     await page.evaluate(`part.markUnread('${id}')`)
-    await expect.poll(unread, { timeout: 5_000 }).toBe(1)
+    await expect.poll(unread).toBe(1)
     await passed(1_200)
     expect(await unread()).toBe(1)
     await page.evaluate('list.style.display = "none"')
     await passed(100)
     await page.evaluate('list.style.display = "block"')
-    await expect.poll(unread, { timeout: 5_000 }).toBe(0)
+    await expect.poll(unread).toBe(0)
   }, 60_000)
 
   it('are read in React, where a message that is rendered anew stays in view', async () => {
