@@ -38,7 +38,7 @@ it('leaves a file and the WAL of a process that has died as they are, opened for
 
   const reading = await openStorage({ database: dead.url, read_only: true })
   expect((await reading.migrations()).every((step) => step.applied_at)).toBe(true)
-  await expect(reading.migrate()).rejects.toThrow()
+  expect(await reading.migrate()).toEqual([])
   await reading.close()
   expect(parts.map((part) => readFileSync(part))).toEqual(before)
 })

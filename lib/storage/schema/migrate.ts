@@ -53,8 +53,8 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
   const applied: string[] = []
   const timer = setTimeout(() => options.onLong?.(), LONG_MS).unref()
   try {
-    for (const [index, migration] of MIGRATIONS.entries()) {
-      if (!(await applyWithRetries(db, index + 1, migration))) continue
+    for (const { id, migration } of await listPending(db)) {
+      if (!(await applyWithRetries(db, id, migration))) continue
       applied.push(migration.name)
       options.onStep?.(migration.name)
     }
@@ -62,6 +62,14 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
     clearTimeout(timer)
   }
   return applied
+}
+
+/** The migrations that are left, with their numbers: a start on a migrated database writes nothing. */
+async function listPending(db: Database): Promise<{ id: number; migration: Migration }[]> {
+  const all = MIGRATIONS.map((migration, index) => ({ id: index + 1, migration }))
+  if (!(await hasTable(db, 'migrations'))) return all
+  const applied = new Set((await assertKnown(db)).map(({ id }) => id))
+  return all.filter(({ id }) => !applied.has(id))
 }
 
 function applyWithRetries(db: Database, id: number, migration: Migration): Promise<boolean> {
@@ -114,8 +122,7 @@ async function applyOnce(tx: Queries, id: number, migration: Migration): Promise
   if (tx.dialect === 'postgresql') await tx.get(sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
   if (tx.names?.schema) await createSchema(tx, tx.names.schema)
   await tx.run(statement(MIGRATIONS_TABLE))
-  await assertKnown(tx)
-  if (await tx.get(sql`SELECT id FROM migrations WHERE id = ${id}`)) return false
+  if ((await assertKnown(tx)).some((applied) => applied.id === id)) return false
 
   for (const text of migration.statements(COLUMN_TYPES[tx.dialect], tx.dialect)) await tx.run(statement(text))
   if (id === 1) await tx.run(sql`INSERT INTO meta (name, value) VALUES ('epoch', ${newId()})`)
@@ -141,7 +148,8 @@ export function toChecksum(migration: Migration, dialect: Dialect): string {
   return digest(migration.statements(COLUMN_TYPES[dialect], dialect).join(';\n'))
 }
 
-async function assertKnown(db: Queries): Promise<void> {
+/** @returns the applied migrations */
+async function assertKnown(db: Queries): Promise<AppliedMigration[]> {
   const applied = await listApplied(db)
   const newest = applied.at(-1)
   const major = newest ? await readMajor(db) : MAJOR
@@ -159,6 +167,7 @@ async function assertKnown(db: Queries): Promise<void> {
         `Migration ${name} is not the one this database was made with: use the version of chat-server that made it`,
       )
   }
+  return applied
 }
 
 /** The version of the schema of a database; `null` if it has none. */
@@ -174,8 +183,13 @@ async function readMajor(db: Queries): Promise<number> {
   return Number(row?.value ?? 1)
 }
 
-function listApplied(db: Queries) {
-  return db.all<{ id: number; name: string; checksum: string; applied_at: number }>(
-    sql`SELECT id, name, checksum, applied_at FROM migrations ORDER BY id`,
-  )
+interface AppliedMigration {
+  id: number
+  name: string
+  checksum: string
+  applied_at: number
+}
+
+function listApplied(db: Queries): Promise<AppliedMigration[]> {
+  return db.all<AppliedMigration>(sql`SELECT id, name, checksum, applied_at FROM migrations ORDER BY id`)
 }
