@@ -92,7 +92,7 @@ export interface Page {
   screenshot(options: { path?: string }): Promise<unknown>
   mouse: { wheel(x: number, y: number): Promise<void>; move(x: number, y: number): Promise<void> }
   /** The keys, for what has the focus, or nothing. */
-  keyboard: { type(text: string): Promise<void> }
+  keyboard: { type(text: string): Promise<void>; press(key: string): Promise<void> }
   /** Sets the clock of the page, which stands still then; timers run on. */
   clock: { setFixedTime(time: number): Promise<void> }
   waitForSelector(
