@@ -62,8 +62,8 @@ export function parseRetryAfter(header: string | null, now: number): number | un
   return Number.isFinite(seconds) ? seconds : undefined
 }
 
-/** Whether waiting may help: the service is not reached, or asks to wait. */
+/** Whether waiting may help: the service is not reached, asks to wait, or got the body too slowly. */
 export function isTransient(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: string }
-  return error instanceof TypeError || code === 'unavailable' || code === 'rate_limited'
+  return error instanceof TypeError || /^(unavailable|rate_limited|request_timeout)$/.test(code!)
 }

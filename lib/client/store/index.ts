@@ -109,7 +109,7 @@ export interface ChatStore {
   /**
    * Posts a reply, or a new thread, and shows it at once. It is sent with an `Idempotency-Key`, after earlier posts of its
    * conversation. A failed post stays in the view until it is retried or discarded; if the service was not reached, it is
-   * retried after 1, 4 and 15 seconds, and when the page or the stream is online again.
+   * retried after 1, 4 and 15 seconds, then each minute, and when the page or the stream is online again.
    *
    * @returns the stored post, or `undefined` after a failure
    * @throws RangeError when 200 posts wait already

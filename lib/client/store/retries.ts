@@ -3,6 +3,9 @@ import { isTransient } from '../backoff.ts'
 /** When a post that was not answered is sent again by itself, after each attempt. */
 const PAUSES_MS = [1_000, 4_000, 15_000]
 
+/** Then each minute: of a service that was too busy for it, the stream may have stayed open, and nothing else would send it. */
+const LATER_MS = 60_000
+
 /** Posts that are sent again: after pauses, and when the page is online again. */
 export interface Retries {
   /** A post has failed. It is sent again if that may help. */
@@ -45,11 +48,12 @@ export function createRetries(send: (key: string) => void): Retries {
     failed(key, error) {
       if (!isTransient(error)) return end(key)
       const { count } = waiting.get(key) ?? { count: 0 }
-      if (isStopped || count >= PAUSES_MS.length) return void waiting.set(key, { count })
+      if (isStopped) return void waiting.set(key, { count })
       // Added once, however often.
       listen(true)
       const asked_ms = ((error as { retry_after_seconds?: number }).retry_after_seconds ?? 0) * 1000
-      waiting.set(key, { count: count + 1, timer: setTimeout(send, Math.max(PAUSES_MS[count]!, asked_ms), key) })
+      const pause_ms = Math.max(PAUSES_MS[count] ?? LATER_MS, asked_ms)
+      waiting.set(key, { count: count + 1, timer: setTimeout(send, pause_ms, key) })
     },
     end,
     resume,

@@ -17,7 +17,7 @@ function failing(error: unknown = LOST) {
   return { sent, retries }
 }
 
-it('sends a post that was not answered again after 1, 4 and 15 seconds, and then when the page is online', () => {
+it('sends a post that was not answered again after 1, 4 and 15 seconds, then each minute, and when the page is online', () => {
   const { sent, retries } = failing()
   const page = new EventTarget()
   vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
@@ -30,19 +30,39 @@ it('sends a post that was not answered again after 1, 4 and 15 seconds, and then
     [1, 2],
     [14_999, 2],
     [1, 3],
-    [600_000, 3],
+    [59_999, 3],
+    [1, 4],
+    [59_999, 4],
+    [1, 5],
   ] as const) {
     vi.advanceTimersByTime(ms)
     expect(sent).toHaveLength(count)
   }
   page.dispatchEvent(new Event('online'))
-  expect(sent).toHaveLength(4)
+  expect(sent).toHaveLength(6)
   vi.advanceTimersByTime(1_000)
-  expect(sent).toHaveLength(5)
+  expect(sent).toHaveLength(7)
   retries.end('a')
   page.dispatchEvent(new Event('online'))
   vi.advanceTimersByTime(600_000)
-  expect(sent).toHaveLength(5)
+  expect(sent).toHaveLength(7)
+  vi.unstubAllGlobals()
+})
+
+it('sends a post again whose body was too slow, and one that failed after the page came online again', () => {
+  const { sent, retries } = failing(new ChatError('request_timeout'))
+  const page = new EventTarget()
+  vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
+  vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page))
+  retries.failed('a', LOST)
+  vi.advanceTimersByTime(20_000)
+  expect(sent).toHaveLength(3)
+  // On its way when the network is back, it fails once more.
+  page.dispatchEvent(new Event('online'))
+  retries.failed('a', LOST)
+  vi.advanceTimersByTime(600_000)
+  expect(sent.length).toBeGreaterThan(6)
+  retries.clear()
   vi.unstubAllGlobals()
 })
 
