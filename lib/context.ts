@@ -167,6 +167,30 @@ export interface Accounts {
    * @throws ChatError `forbidden` when the actor is no longer an administrator
    */
   readonly assertStillAdmin: (tx: Tx, actor: Actor) => Promise<void>
+  /** The conversations that invited newcomers join. */
+  readonly rooms: RoomsOfInvites
+}
+
+/** What invites of newcomers do in conversations. */
+export interface RoomsOfInvites {
+  /** @throws ChatError `forbidden` unless the actor is owner or admin of each, or the operator */
+  readonly assertMayInvite: (tx: Tx, actor: Actor, conversationIds: readonly string[]) => Promise<void>
+  /** Asks the host about the newcomer in each that `join` would take. @throws ChatError `forbidden`, `unavailable` */
+  readonly review: (ctx: Context, invite: InviteToRooms & { email: string }) => Promise<void>
+  /**
+   * Makes a new user a participant of those that still exist and in which the maker of the invite is still owner or admin. After
+   * the commit the caller calls `streams.presence.introduce`.
+   *
+   * @returns their ids in the order of the invite
+   */
+  readonly join: (tx: Tx, user: { id: string }, invite: InviteToRooms & { ip: string | undefined }) => Promise<string[]>
+}
+
+/** The conversations that an invite names, the role in them, and its maker: `null` for the operator. */
+export interface InviteToRooms {
+  readonly ids: readonly string[]
+  readonly role: 'member' | 'viewer'
+  readonly maker_id: string | null
 }
 
 /** What waits for a transaction that it shares. */

@@ -25,6 +25,7 @@ import { EphemeralEvent } from './chat/events/schema.ts'
 import { createStreamSources } from './chat/events/sources.ts'
 import { subjectsIn } from './chat/events/subjects.ts'
 import { addressInvite } from './chat/invites/mail.ts'
+import { createRoomsOfInvites } from './chat/invites/newcomers.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
 import { fillParticipants } from './chat/memberships/filling.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
@@ -175,6 +176,7 @@ function createAccounts({
     },
     assertStillAdmin: async (tx, actor) =>
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor),
+    rooms: createRoomsOfInvites({ now }),
     revokeInvites: async (tx, userId, by) =>
       (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomers(tx, userId, by)),
   }

@@ -13,6 +13,7 @@ export const invite = defineCommand({
     email: { type: 'positional', required: true, valueHint: 'address', description: 'Address of the newcomer' },
     roles: { type: 'string', default: 'member', description: 'admin, member, read_only; separated by commas' },
     'ttl-seconds': { type: 'string', description: 'Validity in seconds; default: a week' },
+    conversations: { type: 'string', description: 'Ids of conversations to join, separated by commas' },
     link: { type: 'boolean', description: 'Print the link instead of mailing it' },
     ...commonArgs,
   },
@@ -22,7 +23,14 @@ export const invite = defineCommand({
         throw new UsageError('the service sends no mail: --link prints the link instead')
       const roles = args.roles.split(',').map((role) => role.trim()) as Role[]
       const ttl_seconds = parseNumber('ttl-seconds', args['ttl-seconds'])
-      const invited = await chat.newcomers.invite(OPERATOR, { email: args.email, roles, ttl_seconds, mail: !args.link })
+      const conversation_ids = args.conversations?.split(',').map((id) => id.trim())
+      const invited = await chat.newcomers.invite(OPERATOR, {
+        email: args.email,
+        roles,
+        ttl_seconds,
+        mail: !args.link,
+        conversation_ids,
+      })
       const { email, expires_at, url, token } = invited
       const text = token
         ? `${url ?? token}\n\nValid until ${expires_at}. It is not shown again.`

@@ -105,7 +105,12 @@ describe.skipIf(!hasBrowser)('the first hour', () => {
     )
     const { ada } = await signInAsAda(stage)
     const { chat, url, visit } = stage
-    const { token = '', url: made } = await chat.newcomers.invite(ada, { email: 'bob@example.org', mail: false })
+    const { conversation_id } = await chat.conversations.create(ada, { title: 'Weaving' })
+    const { token = '', url: made } = await chat.newcomers.invite(ada, {
+      email: 'bob@example.org',
+      mail: false,
+      conversation_ids: [conversation_id],
+    })
     expect(made).toBe(`http://127.0.0.1:1/#/welcome/${token}`)
     const { page } = await visit(`${url}/#/welcome/${token}`, { locale: 'de-DE' })
     await page.waitForSelector('h1:text-is("Chat beitreten")')
@@ -114,7 +119,7 @@ describe.skipIf(!hasBrowser)('the first hour', () => {
     await page.fill('[name=display_name]', 'Bob Noyce')
     await page.fill('[name=password]', PASSWORD)
     await page.press('[name=password]', 'Enter')
-    await page.waitForSelector('.sidebar')
+    await page.waitForSelector('#conversation-title:text-is("Weaving")')
     const { page: again } = await visit(`${url}/#/welcome/${token}`)
     await again.waitForSelector('h1:text-is("This invite doesn’t work")')
 

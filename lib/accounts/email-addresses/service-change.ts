@@ -12,10 +12,10 @@ import { notify } from '../mails/notices.ts'
 import {
   deleteEmailChanges,
   deleteRequest,
-  type EmailRequestRow,
   findRequestByToken,
   hasRequest,
   insertRequest,
+  type NewRequest,
 } from '../mails/store.ts'
 import { endMeans } from '../means/ending.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
@@ -139,7 +139,7 @@ async function tellFormer(ctx: Context, tx: Tx, user: UserRow): Promise<void> {
 function newRequest(
   ctx: Context,
   { kind, user_id, email, seconds }: { kind: 'change' | 'undo'; user_id: string; email: string; seconds: number },
-): EmailRequestRow {
+): NewRequest {
   const now = ctx.now()
   const email_key = uniqueKey(email)
   const expires_at = now + seconds * SECOND

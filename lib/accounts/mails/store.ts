@@ -12,19 +12,25 @@ export interface EmailRequestRow {
   email: string
   email_key: string
   roles: string | null
+  /** The conversations that an invited person joins, separated by commas. */
+  conversation_ids: string | null
   /** `null` for the operator. */
   created_by: string | null
   created_at: Micros
   expires_at: Micros
 }
 
-const COLUMNS = sql`r.id, r.kind, r.user_id, r.email, r.email_key, r.roles, r.created_by, r.created_at, r.expires_at`
+const COLUMNS = sql`r.id, r.kind, r.user_id, r.email, r.email_key, r.roles, r.conversation_ids, r.created_by, r.created_at, r.expires_at`
 
-export async function insertRequest(tx: Queries, row: EmailRequestRow): Promise<void> {
+/** Before it is stored; without conversations unless it invites a newcomer to some. */
+export type NewRequest = Omit<EmailRequestRow, 'conversation_ids'> & Partial<Pick<EmailRequestRow, 'conversation_ids'>>
+
+export async function insertRequest(tx: Queries, row: NewRequest): Promise<void> {
   await tx.run(
-    sql`INSERT INTO email_requests (id, kind, user_id, email, email_key, roles, created_by, created_at, expires_at)
-     VALUES (${row.id}, ${row.kind}, ${row.user_id}, ${row.email}, ${row.email_key}, ${row.roles}, ${row.created_by},
-             ${row.created_at}, ${row.expires_at})`,
+    sql`INSERT INTO email_requests (id, kind, user_id, email, email_key, roles, conversation_ids, created_by, created_at,
+                                 expires_at)
+     VALUES (${row.id}, ${row.kind}, ${row.user_id}, ${row.email}, ${row.email_key}, ${row.roles}, ${row.conversation_ids ?? null},
+             ${row.created_by}, ${row.created_at}, ${row.expires_at})`,
   )
 }
 

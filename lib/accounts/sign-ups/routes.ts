@@ -1,6 +1,5 @@
 import { route } from '../../endpoint.ts'
-import { LoginAnswer } from '../sessions/schema.ts'
-import { InvitedNewcomer, NewcomerPage } from './schema.ts'
+import { InvitedNewcomer, NewcomerPage, SignUpAnswer } from './schema.ts'
 import * as service from './service.ts'
 
 export const signUp = route({
@@ -10,7 +9,7 @@ export const signUp = route({
   metrics: false,
   summary: 'Sign up with a mailed invite',
   description:
-    'Creates the account that `chat-server user invite` has invited, and signs it in. The address is that of the invite, and verified. The token works once.',
+    'Creates the account that `chat-server user invite` has invited, and signs it in. The address is that of the invite, and verified. The token works once. `conversation_id` is the first conversation that the invite has led to.',
   access: 'public',
   sign_in: true,
   answer: 'session',
@@ -21,7 +20,7 @@ export const signUp = route({
     password: 'staple battery horse',
   },
   response_headers: { 'Set-Cookie': 'always', 'X-Session-Rotated': 'always' },
-  output: LoginAnswer,
+  output: SignUpAnswer,
   run: service.signUp,
 })
 
@@ -43,7 +42,7 @@ export const invite = route({
   tag: 'Administration',
   summary: 'Invite a newcomer to the service',
   description:
-    'Mails a link to sign up with, or returns it with `mail: false`: `token`, and `url` if the service knows its public address. It works once, for this address. An earlier invite to the address ends. `conflict` if it is to be mailed and the service sends no mail.',
+    'Mails a link to sign up with, or returns it with `mail: false`: `token`, and `url` if the service knows its public address. It works once, for this address. An earlier invite to the address ends. The newcomer joins `conversation_ids`, in which the caller invites others. `conflict` if it is to be mailed and the service sends no mail.',
   access: 'admin',
   sign_in: true,
   example: { email: 'grace@example.org', roles: ['member'], mail: false },

@@ -1,7 +1,11 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, Limit, opaque } from '../../core/schema.ts'
+import { LoginAnswer } from '../sessions/schema.ts'
 import { DisplayName, Email, OptionalUsername, Password, Roles } from '../users/schema.ts'
+
+/** The most conversations that an invite names. */
+const MAX_ROOMS = 10
 
 const DAY_SECONDS = 24 * 60 * 60
 
@@ -14,6 +18,16 @@ export const NewcomerInput = v.object({
     7 * DAY_SECONDS,
   ),
   mail: v.optional(v.pipe(v.boolean(), v.description('false: the token is returned and not mailed')), true),
+  conversation_ids: v.optional(
+    v.pipe(
+      v.array(Id),
+      v.maxLength(MAX_ROOMS),
+      v.description(
+        'The newcomer joins them; the caller is owner or admin of each. One that is deleted by then is skipped',
+      ),
+    ),
+    [],
+  ),
 })
 export type NewcomerInput = v.InferOutput<typeof NewcomerInput>
 
@@ -22,6 +36,7 @@ export const Newcomer = v.object({
   id: Id,
   email: v.string(),
   roles: Roles,
+  conversation_ids: v.optional(v.array(Id)),
   created_by: v.optional(Id),
   created_at: Instant,
   expires_at: Instant,
@@ -54,3 +69,7 @@ export const SignUp = v.object({
   display_name: v.optional(DisplayName),
 })
 export type SignUp = v.InferOutput<typeof SignUp>
+
+/** A sign-in of a new user; with the first conversation that the invite has led to. */
+export const SignUpAnswer = v.object({ ...LoginAnswer.entries, conversation_id: v.optional(Id) })
+export type SignUpAnswer = v.InferOutput<typeof SignUpAnswer>

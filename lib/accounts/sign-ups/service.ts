@@ -1,6 +1,6 @@
 import { toLink } from '../../config/links.ts'
-import type { Context } from '../../context.ts'
-import { assertAdmin, joinRoles, refuseKeys, splitRoles } from '../../core/actor.ts'
+import type { Context, InviteToRooms } from '../../context.ts'
+import { assertAdmin, joinRoles, mayWrite, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
@@ -32,6 +32,7 @@ import {
   type NewcomerPage,
   NewcomersQuery,
   SignUp,
+  type SignUpAnswer,
 } from './schema.ts'
 
 /** The maximum number of open invites. */
@@ -41,7 +42,8 @@ const MAX_OPEN = 10_000
  * Invites a newcomer to sign up with the mailed link: without a conversation, for one address, once. An earlier
  * invite to the address ends.
  *
- * @throws ChatError `forbidden`, also with an API key; `signup_disabled` with `invites.allow_signup = false`;
+ * @throws ChatError `forbidden`, also with an API key, or for a conversation where the actor is neither owner nor admin;
+ *   `signup_disabled` with `invites.allow_signup = false`;
  *   `email_taken`; `conflict` if it is to be mailed and the service sends no mail, or with too many open invites
  */
 export const invite = useCase({
@@ -59,6 +61,7 @@ export const invite = useCase({
     const row = newRequest(ctx, actor.user_id, input)
     await ctx.write(async (tx) => {
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor)
+      await ctx.accounts.rooms.assertMayInvite(tx, actor, input.conversation_ids)
       if (await findUserByEmail(tx, row.email)) throw new ChatError('email_taken')
       await deleteInvitesTo(tx, row.email_key)
       if ((await countNewcomers(tx, ctx.now())) >= MAX_OPEN)
@@ -107,24 +110,33 @@ export const revoke = useCase({
  * Signs a newcomer up with the token of an invite, and in. The address is verified, since the link was mailed to it.
  *
  * @throws ChatError `not_found` for a token that is unknown, expired, used or revoked, or whose maker administers no
- *   more; `signup_disabled`; `email_taken`, `username_taken`; `unavailable` when too many passwords wait to be hashed
+ *   more; `signup_disabled`; `email_taken`, `username_taken`; `forbidden` if the host refuses a conversation of the invite;
+ *   `unavailable` when too many passwords wait to be hashed
  */
 export const signUp = useCase({
   takes: ['client'],
   input: SignUp,
-  errors: ['not_found', 'signup_disabled', 'email_taken', 'username_taken'],
-  run: async (ctx, client, { token, username, password, display_name }): Promise<SignedIn> => {
+  errors: ['not_found', 'forbidden', 'signup_disabled', 'email_taken', 'username_taken'],
+  run: async (ctx, client, { token, username, password, display_name }): Promise<SignedIn & SignUpAnswer> => {
     // Before the password is hashed, so that an invalid token costs no hash; and again in the transaction.
-    await openInvite(ctx, ctx.db, token)
+    const { rooms } = ctx.accounts
+    const invited = await openInvite(ctx, ctx.db, token)
+    await rooms.review(ctx, { ...roomsOf(invited), email: invited.email })
     const password_hash = await ctx.accounts.passwords.hash(password, { ip: client.ip })
-    return ctx.write(async (tx) => {
-      const { id, email, roles } = await openInvite(ctx, tx, token)
+    const { joined, ...answer } = await ctx.write(async (tx) => {
+      const request = await openInvite(ctx, tx, token)
+      const { id, email, roles } = request
       if (!(await deleteRequest(tx, id, 'invite'))) throw worthless()
       const newcomer = { username, email, email_verified: true, password_hash, roles: splitRoles(roles!) }
       const user = await addNamedUser(ctx, tx, { ...newcomer, ...(display_name && { display_name }) })
       tx.audit({ act: 'newcomer.signed_up', actor_id: user.id, subject_id: user.id, ip: client.ip })
-      return openSession(ctx, tx, user, client)
+      const joined = await rooms.join(tx, user, { ...roomsOf(request), ip: client.ip })
+      const [conversation_id] = joined
+      const signedIn = await openSession(ctx, tx, user, client)
+      return { ...signedIn, joined, ...(conversation_id && { conversation_id }) }
     })
+    for (const id of joined) await ctx.streams.presence.introduce(id, answer.user.id)
+    return answer
   },
 })
 
@@ -144,7 +156,11 @@ export async function findOpenInvite(ctx: Pick<Context, 'now'>, db: Queries, tok
   return request
 }
 
-function newRequest(ctx: Context, actorId: string, { email, roles, ttl_seconds }: NewcomerInput): EmailRequestRow {
+function newRequest(
+  ctx: Context,
+  actorId: string,
+  { email, roles, ttl_seconds, conversation_ids }: NewcomerInput,
+): EmailRequestRow {
   const now = ctx.now()
   return {
     id: ctx.id(),
@@ -153,17 +169,27 @@ function newRequest(ctx: Context, actorId: string, { email, roles, ttl_seconds }
     email: email.trim(),
     email_key: uniqueKey(email),
     roles: joinRoles(roles),
+    conversation_ids: [...new Set(conversation_ids)].join(',') || null,
     created_by: actorId || null,
     created_at: now,
     expires_at: now + ttl_seconds * SECOND,
   }
 }
 
-function toNewcomer({ id, email, roles, created_by, created_at, expires_at }: EmailRequestRow): Newcomer {
+/** What a newcomer joins, and as what: a read-only user writes nowhere. */
+function roomsOf({ conversation_ids, roles, created_by }: EmailRequestRow): InviteToRooms {
+  const role = mayWrite(splitRoles(roles!)) ? 'member' : 'viewer'
+  return { ids: conversation_ids?.split(',') ?? [], role, maker_id: created_by }
+}
+
+function toNewcomer(row: EmailRequestRow): Newcomer {
+  const { id, email, roles, created_by, created_at, expires_at } = row
+  const { ids } = roomsOf(row)
   return {
     id,
     email,
     roles: splitRoles(roles!),
+    ...(ids.length > 0 && { conversation_ids: [...ids] }),
     ...(created_by && { created_by }),
     created_at: toInstant(created_at),
     expires_at: toInstant(expires_at),

@@ -60,6 +60,7 @@ import { threadsWithNews } from './0059-threads-with-news.ts'
 import { followersOfThreads } from './0060-followers-of-threads.ts'
 import { favourites } from './0063-favourites.ts'
 import { variants } from './0064-variants.ts'
+import { roomsOfInvites } from './0065-rooms-of-invites.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -157,6 +158,7 @@ export const MIGRATIONS: readonly Migration[] = [
   followersOfThreads,
   favourites,
   variants,
+  roomsOfInvites,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -77,6 +77,90 @@ describeOnEachDatabase('the invite of a newcomer', (openUrl) => {
     await signUp(second.token!, 'ivan')
   })
 
+  it('leads to the conversations that it names, but for those deleted or left by its maker', async () => {
+    const mara = await service.signIn('mara', ['admin'])
+    const { chat } = service
+    const actor = await chat.users.actor(mara.id)
+    const rooms: string[] = []
+    for (const title of ['First', 'Deleted', 'Left', 'Last'])
+      rooms.push((await chat.conversations.create(actor, { title })).conversation_id)
+    const [first, deleted, left, last] = rooms as [string, string, string, string]
+    const invited = await mara.newcomers.invite({ email: 'tess@example.org', mail: false, conversation_ids: rooms })
+    expect(invited.conversation_ids).toEqual(rooms)
+    expect((await chat.newcomers.list(OPERATOR)).invites.find(({ id }) => id === invited.id)).toMatchObject({
+      conversation_ids: rooms,
+    })
+    await chat.conversations.remove(actor, deleted)
+    const other = await service.signIn('olga')
+    await chat.participants.add(actor, left, { user_id: other.id, role: 'owner' })
+    await chat.participants.remove(actor, left, mara.id)
+
+    const tess = service.client()
+    const { conversation_id } = await tess.newcomers.signUp({
+      token: invited.token!,
+      password: PASSWORD,
+      username: 'tess',
+    })
+    expect(conversation_id).toBe(first)
+    const { conversations } = await tess.conversations.list()
+    expect(conversations.map(({ id, role }) => [id, role]).sort()).toEqual(
+      [
+        [first, 'member'],
+        [last, 'member'],
+      ].sort(),
+    )
+    const reader = await link('rita@example.org', { roles: ['read_only'], conversation_ids: [last] })
+    const rita = service.client()
+    await rita.newcomers.signUp({ token: reader.token!, password: PASSWORD, username: 'rita' })
+    expect((await rita.conversations.list()).conversations.map(({ role }) => role)).toEqual(['viewer'])
+    const none = await service.client().newcomers.signUp({
+      token: (await link('nora@example.org')).token!,
+      password: PASSWORD,
+      username: 'nora',
+    })
+    expect(none).not.toHaveProperty('conversation_id')
+    expect((await chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('leads several newcomers at once into the same conversations, in whatever order their invites name them', async () => {
+    const yara = await service.signIn('yara')
+    const ids: string[] = []
+    for (const title of ['One', 'Two', 'Three']) ids.push((await yara.conversations.create({ title })).conversation_id)
+    const invited = await Promise.all(
+      times(6, (n) => link(`many-${n}@example.org`, { conversation_ids: n % 2 === 0 ? ids : ids.toReversed() })),
+    )
+    const answers = await Promise.all(
+      invited.map(({ token }, n) =>
+        service.client().newcomers.signUp({ token: token!, password: PASSWORD, username: `many-${n}` }),
+      ),
+    )
+    expect(answers.map(({ conversation_id }) => conversation_id)).toEqual(
+      times(6, (n) => (n % 2 === 0 ? ids[0] : ids[2])),
+    )
+    for (const id of ids) expect((await yara.conversations.get(id)).participants).toHaveLength(7)
+  })
+
+  it('names only conversations in which its maker invites others', async () => {
+    const wanda = await service.signIn('wanda', ['admin'])
+    const vera = await service.signIn('vera')
+    const { conversation_id } = await vera.conversations.create({ title: 'Of Vera' })
+    const { conversation_id: joined } = await vera.conversations.create({ title: 'With Wanda' })
+    await vera.participants.add(joined, { user_id: wanda.id })
+    const { conversation } = await wanda.conversations.direct({ user_id: vera.id })
+    for (const id of [conversation_id, joined, conversation.id, vera.id])
+      expect(
+        await codeOf(wanda.newcomers.invite({ email: 'uma@example.org', mail: false, conversation_ids: [id] })),
+      ).toBe('forbidden')
+    expect(await codeOf(link('uma@example.org', { conversation_ids: [conversation.id] }))).toBe('forbidden')
+    expect(await codeOf(link('uma@example.org', { conversation_ids: times(11, () => conversation_id) }))).toBe(
+      'validation_failed',
+    )
+    await vera.participants.changeRole(joined, wanda.id, { role: 'admin' })
+    expect(
+      await wanda.newcomers.invite({ email: 'uma@example.org', mail: false, conversation_ids: [joined, joined] }),
+    ).toMatchObject({ conversation_ids: [joined] })
+  })
+
   it('is refused for an address with an account, and by users', async () => {
     expect(await codeOf(link('FOUNDER@example.org'))).toBe('email_taken')
     const judy = await service.chat.users.actor((await service.signIn('judy')).id)

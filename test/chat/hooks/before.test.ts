@@ -1,5 +1,12 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
-import type { Actor, EventAfter, Hooks, JoinBefore, MessageBefore } from '../../../lib/index.ts'
+import {
+  type Actor,
+  type EventAfter,
+  type Hooks,
+  type JoinBefore,
+  type MessageBefore,
+  OPERATOR,
+} from '../../../lib/index.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
@@ -226,6 +233,26 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
     admit = () => undefined
     await eve.invites.accept({ token })
     expect((await ada.conversations.get(conversation_id)).participants.map((each) => each.username)).toContain('eve')
+  })
+
+  it('are asked about a newcomer in each room of the invite that is still there, and refuse the sign-up', async () => {
+    const { conversation_id: deleted } = await ada.conversations.create({ title: 'Deleted' })
+    const { token = '' } = await service.chat.newcomers.invite(OPERATOR, {
+      email: 'nina@example.org',
+      mail: false,
+      conversation_ids: [conversation_id, deleted],
+    })
+    await ada.conversations.remove(deleted)
+    const account = { token, username: 'nina', password: PASSWORD }
+    admit = () => ({ refuse: 'Not in this team.' })
+    await expect(service.client().newcomers.signUp(account)).rejects.toMatchObject({
+      code: 'forbidden',
+      message: 'Not in this team.',
+    })
+    admit = () => undefined
+    expect(await service.client().newcomers.signUp(account)).toMatchObject({ conversation_id })
+    const asked = { conversation_id, email: 'nina@example.org', role: 'member' }
+    expect(seen(joins)).toEqual([asked, asked])
   })
 
   it('get each event of the log once, in order, on the node that has written it', async () => {

@@ -2,7 +2,9 @@ import type { InvitedNewcomer, Newcomer } from 'chat-server/client/admin'
 import { useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
 import { linkTo } from '../app/route.ts'
+import { titleOf } from '../conversations/title.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
@@ -15,22 +17,36 @@ import { useAdmin } from './admin.ts'
 import { PagesEnd, usePages } from './pages.tsx'
 import { choiceOf, type RoleChoice, RoleSelect, rolesOf } from './role.tsx'
 
+/** How many rooms of an invite the service takes, and how many of the latest are offered. */
+const MAX_ROOMS = 10
+const MAX_OFFERED = 50
+
 /** Invites newcomers to the service, by mail or with a link to hand over. */
 export function Invites() {
   const admin = useAdmin()
-  const { features } = useApp()
+  const { features, store } = useApp()
+  const { conversations } = useReadable(store.conversations)
   const { invites: words, users } = administrationTexts.value
   const [role, setRole] = useState<RoleChoice>('member')
   const [isMailed, setMailed] = useState(features.mail)
+  const [chosen, setChosen] = useState<readonly string[]>()
   const [shown, setShown] = useState<InvitedNewcomer>()
   const [revoking, setRevoking] = useState<Newcomer>()
   const pages = usePages(async (after, signal) => {
     const { invites, next_after } = await admin.newcomers.list({ ...(after && { after }) }, { signal })
     return { items: invites, next_after }
   })
+  const rooms = conversations.filter(({ direct, role }) => !direct && (role === 'owner' || role === 'admin'))
+  const picked = chosen ?? rooms.filter(({ ref }) => ref === 'general').map(({ id }) => id)
+  const toggle = (id: string) => setChosen(picked.includes(id) ? picked.filter((each) => each !== id) : [...picked, id])
   const invite = useAction(async (form: HTMLFormElement) => {
     const { email = '' } = fieldsOf(form)
-    const invited = await admin.newcomers.invite({ email, roles: rolesOf(role), mail: isMailed })
+    const invited = await admin.newcomers.invite({
+      email,
+      roles: rolesOf(role),
+      mail: isMailed,
+      conversation_ids: [...picked],
+    })
     form.reset()
     pages.reload()
     if (invited.token) setShown(invited)
@@ -43,6 +59,22 @@ export function Invites() {
         <Form action={invite} button={words.create}>
           <Field label={texts.value.fields.email} name="email" type="email" autocomplete="off" required />
           <RoleSelect value={role} onChange={setRole} />
+          {rooms.length > 0 && (
+            <fieldset class="rooms">
+              <legend>{words.rooms}</legend>
+              {rooms.slice(0, MAX_OFFERED).map((room) => (
+                <label key={room.id} class="check">
+                  <input
+                    type="checkbox"
+                    checked={picked.includes(room.id)}
+                    disabled={picked.length >= MAX_ROOMS && !picked.includes(room.id)}
+                    onChange={() => toggle(room.id)}
+                  />
+                  <bdi>{titleOf(room)}</bdi>
+                </label>
+              ))}
+            </fieldset>
+          )}
           {features.mail && (
             <label class="check">
               <input type="checkbox" checked={isMailed} onChange={() => setMailed(!isMailed)} />

@@ -42,7 +42,7 @@ export interface Session {
   /** Accepts an invite, as a newcomer with an account. @returns the conversation. @throws ChatError as `client.invites.accept` */
   join(token: string, account?: NewAccount): Promise<string>
   /** Signs a newcomer to the service up, and in; `prepare` as for `setUp`. @throws ChatError as `client.newcomers.signUp` */
-  signUp(token: string, account: NewAccount, prepare: () => Promise<void>): Promise<void>
+  signUp(token: string, account: NewAccount, prepare: (conversation_id?: string) => Promise<void>): Promise<void>
   /** The user has changed the own account. */
   update(user: User): void
   /** Signs out here; nothing of the user stays. */
@@ -95,8 +95,8 @@ export function createSession(
       begin(user, csrf_token)
     },
     async signUp(token, account, prepare) {
-      const { user, csrf_token } = await client.newcomers.signUp({ token, ...account })
-      await prepare()
+      const { user, csrf_token, conversation_id } = await client.newcomers.signUp({ token, ...account })
+      await prepare(conversation_id)
       begin(user, csrf_token)
     },
     async join(token, account) {

@@ -56,9 +56,9 @@ function Invite({ token, invite }: { token: string; invite: InvitePreview }) {
   const user = session.user.value
   const isService = invite.kind === 'service'
   const [hasAccount, setHasAccount] = useState(!invite.can_sign_up)
-  const toFirstRoom = async () => {
-    const [first] = (await client.conversations.list({ limit: 1 })).conversations
-    goTo(first ? { name: 'conversation', conversation_id: first.id } : { name: 'home' }, { replace: true })
+  const toFirstRoom = async (invited_to?: string) => {
+    const conversation_id = invited_to ?? (await client.conversations.list({ limit: 1 })).conversations[0]?.id
+    goTo(conversation_id ? { name: 'conversation', conversation_id } : { name: 'home' }, { replace: true })
   }
   const action = useAction(async (form?: HTMLFormElement) => {
     const { display_name = '', email, password = '' } = form ? fieldsOf(form) : {}

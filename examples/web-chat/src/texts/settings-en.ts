@@ -221,6 +221,7 @@ export const texts = {
     invites: {
       text: 'Invites to the service. Conversations have their own, in their list of people.',
       create: 'Invite',
+      rooms: 'Rooms to join',
       by_mail: 'Send a mail with the link',
       mailed: (email: string) => `The mail to ${email} is on its way.`,
       link_title: (email: string) => `The invite of ${email}`,

@@ -716,6 +716,7 @@ export const texts: Texts = {
     invites: {
       text: 'Einladungen in den Dienst. Unterhaltungen haben eigene, bei ihren Personen.',
       create: 'Einladen',
+      rooms: 'Räume, in die sie kommen',
       by_mail: 'Den Link per E-Mail senden',
       mailed: (email) => `Die E-Mail an ${email} ist unterwegs.`,
       link_title: (email) => `Die Einladung von ${email}`,
