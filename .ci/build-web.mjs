@@ -12,6 +12,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SOURCE = `${ROOT}examples/web-chat`
 const LANGUAGES = `${SOURCE}/src/texts/languages`
 const OUT = `${ROOT}dist/web`
+const STORE = `${ROOT}lib/client/store`
+const PARTS = 'chat-server/client/parts'
 const ICONS = ['icon-192.png', 'icon-512.png', 'icon-maskable.png']
 /** What the first screen consists of, besides `main.tsx`, which waits for a part. */
 const FIRST = ['app/start.ts', 'app/worker.ts', 'root.tsx']
@@ -44,6 +46,27 @@ const JOINED = {
       ].join('\n'),
       resolveDir: SOURCE,
     }))
+  },
+}
+
+/**
+ * Imports each part of the store from its own module: the bundler takes all modules that an imported one names, so that the
+ * first screen, which has some of the parts, would have all of them.
+ */
+const PARTED = {
+  name: 'parted',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]web-chat[\\/]src[\\/].*\.tsx?$/, namespace: 'file' }, async ({ path }) => {
+      const source = await readFile(path, 'utf8')
+      if (!source.includes(`'${PARTS}'`)) return undefined
+      const parts = await readFile(`${STORE}/parts.ts`, 'utf8')
+      const modules = Array.from(parts.matchAll(/export (?:type )?{([^}]+)} from '.(\/[\w-]+\.ts)'/g))
+      const contents = source.replace(/(import .*{ *(?:type )?(\w+).*} from) '([^']+)'/g, (all, start, name, from) => {
+        const module = from === PARTS && modules.find(([, names]) => names.match(/\w+/g).includes(name))
+        return module ? `${start} ${JSON.stringify(STORE + module[2])}` : all
+      })
+      return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' }
+    })
   },
 }
 
@@ -130,7 +153,7 @@ export async function buildWeb() {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     tsconfig: `${SOURCE}/tsconfig.json`,
-    plugins: [LISTED, EMOJI, JOINED, ADOPTED],
+    plugins: [LISTED, EMOJI, JOINED, ADOPTED, PARTED],
     charset: 'utf8',
     define: { HIGHLIGHT: JSON.stringify(highlight.name) },
     metafile: true,

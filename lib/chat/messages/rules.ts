@@ -121,6 +121,7 @@ export interface QuotedRow {
   id: string
   conversation_id: string
   root_id: string
+  role: Message['role']
   /** The author that readers get. */
   author: string | null
   /** The beginning of its text. */
@@ -131,10 +132,11 @@ export interface QuotedRow {
 }
 
 /** A quoted message as readers get it. */
-export function toQuote({ id, root_id, author, begin, files, is_deleted }: QuotedRow): Quote {
+export function toQuote({ id, root_id, role, author, begin, files, is_deleted }: QuotedRow): Quote {
   return {
     message_id: id,
     root_id,
+    ...(role !== 'user' && { role }),
     ...(author && { author_user_id: author }),
     excerpt: toExcerpt(begin, files === null ? [] : (JSON.parse(files) as { name: string }[]), MAX_QUOTE_LENGTH),
     ...(is_deleted && { deleted: true }),

@@ -52,6 +52,7 @@ export type MessagePin = v.InferOutput<typeof MessagePin>
 export const Quote = v.object({
   message_id: Id,
   root_id: Id,
+  role: v.optional(v.pipe(v.picklist(['assistant', 'system']), v.description('Missing for a message of a user'))),
   author_user_id: v.optional(v.pipe(Id, v.description('Missing for an answer, and when the user was erased'))),
   excerpt: v.pipe(
     v.string(),

@@ -214,7 +214,7 @@ const IS_LIVE = sql`m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = '
 /** These messages, in no order, with the beginnings of their texts. By primary key. */
 export function listQuoted(db: Queries, ids: Iterable<string>): Promise<QuotedRow[]> {
   return db.all<QuotedRow>(
-    sql`SELECT m.id, m.conversation_id, m.root_id,
+    sql`SELECT m.id, m.conversation_id, m.root_id, m.role,
             CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS author,
             CASE WHEN ${IS_LIVE} THEN substr(coalesce(m.prompt, m.content), 1, ${literal(MAX_QUOTE_LENGTH)}) ELSE ''
                 END AS begin,

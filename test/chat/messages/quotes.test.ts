@@ -169,7 +169,7 @@ describeOnEachDatabase('a quote', (openUrl) => {
     const ofAnswer = await ada.messages.postRoot(conversation_id, { content: 'a', quote_id: question.message_id })
     const place = { message_id: question.message_id, root_id: question.root_id }
     expect([ofAnswer.message.quote, await excerptOf(ofAnswer.message_id)]).toEqual(
-      times(2, () => ({ ...place, excerpt: 'Why?' })),
+      times(2, () => ({ ...place, role: 'assistant', excerpt: 'Why?' })),
     )
   })
 
@@ -202,7 +202,7 @@ describeOnEachDatabase('a quote', (openUrl) => {
     const clock = await service.chat.system('clock')
     const { message_id } = await service.chat.messages.postRoot(clock, conversation_id, { content: 'It strikes' })
     const { message } = await ada.messages.postRoot(conversation_id, { content: 'a', quote_id: message_id })
-    expect(message.quote).toMatchObject({ author_user_id: clock.user_id, excerpt: 'It strikes' })
+    expect(message.quote).toMatchObject({ role: 'system', author_user_id: clock.user_id, excerpt: 'It strikes' })
     const input = { content: 'b', quote_id: message.id }
     const theirs = await service.chat.messages.reply(clock, message.id, input)
     expect(theirs.message.quote).toMatchObject({ author_user_id: ada.id, excerpt: 'a' })

@@ -14,6 +14,8 @@ interface Forgetting {
   name: string
   /** Called with a user who has other names, or another photo. */
   onUser: (user: Person) => void
+  /** Called when events were missed. */
+  onMissed: () => void
 }
 
 /**
@@ -23,7 +25,8 @@ interface Forgetting {
  * @param shared the client whose stream the page has
  */
 export function forgetByEvents(shared: ChatClient, forgetting: Forgetting): ChatClient {
-  const { snapshot, userId, client, name, onUser } = forgetting
+  const { snapshot, userId, client, name, onUser, onMissed } = forgetting
+  let isBegun = false
   const forget = (event: ReceivedEvent['event']) => forgetBy(event, snapshot, userId())
   return {
     ...shared,
@@ -35,6 +38,10 @@ export function forgetByEvents(shared: ChatClient, forgetting: Forgetting): Chat
           for await (const received of shared.events.followAll(options)) {
             await forget(received.event)
             if (received.event.type === 'user.updated') onUser(received.event.payload.user)
+            if (received.event.type === 'stream.ready') {
+              if (isBegun && !received.event.payload.resumed) onMissed()
+              isBegun = true
+            }
             place.move(received)
             noteChange(received.event)
             yield received

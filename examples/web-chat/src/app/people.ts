@@ -17,6 +17,10 @@ export interface People {
   load(conversation_id: string, partner?: Person): Promise<Participant[]>
   /** A person has other names, or another photo. */
   update(user: User): void
+  /** Changes when what was read may be outdated. */
+  outdated: ReadonlySignal<number>
+  /** What has changed is not known: who takes part is read again. */
+  invalidate(): void
   /** The participants as they were read the last time. */
   of(conversation_id: string): readonly Participant[]
   /** The name to show for a user; one who has left may have none. */
@@ -28,8 +32,24 @@ export interface People {
 export function createPeople(client: ChatClient, { assistant }: Pick<Capabilities, 'assistant'>): People {
   const known = signal<ReadonlyMap<string, Person>>(new Map())
   const participants = new Map<string, readonly Participant[]>()
+  const outdated = signal(0)
+  const add = (people: readonly Person[]) => {
+    known.value = new Map([...known.value, ...people.map((person): [string, Person] => [person.user_id, person])])
+  }
+  const strangers = createStrangers(async (asked) => {
+    const ids = asked.filter((id) => !known.peek().has(id))
+    if (ids.length === 0) return
+    const { users } = await client.users.search({ ids: ids.join() })
+    add(users.map(({ id, ...names }) => ({ user_id: id, ...names })))
+  })
+
   return {
     known,
+    outdated,
+    invalidate() {
+      strangers.clear()
+      outdated.value++
+    },
     async load(conversation_id, partner) {
       const all: Participant[] = []
       let after: string | undefined
@@ -39,8 +59,7 @@ export function createPeople(client: ChatClient, { assistant }: Pick<Capabilitie
         after = page.next_after
       } while (after !== undefined && all.length < MAX_READ)
       participants.set(conversation_id, all)
-      const met = partner ? [partner, ...all] : all
-      known.value = new Map([...known.value, ...met.map((person): [string, Person] => [person.user_id, person])])
+      add(partner ? [partner, ...all] : all)
       return all
     },
     update({ id, username, display_name, avatar_url }) {
@@ -51,8 +70,38 @@ export function createPeople(client: ChatClient, { assistant }: Pick<Capabilitie
       if (person) known.value = new Map(known.value).set(id, rename(person))
     },
     of: (conversation_id) => participants.get(conversation_id) ?? [],
-    nameOf: (user_id) => nameOf(user_id === undefined ? undefined : known.value.get(user_id)),
+    nameOf(user_id) {
+      const person = user_id === undefined ? undefined : known.value.get(user_id)
+      if (user_id && !person) strangers.add(user_id)
+      return nameOf(person)
+    },
     assistantName: () => assistant?.name ?? texts.value.assistant,
+  }
+}
+
+/** How long those without a name are gathered: the participants of a conversation are read meanwhile. */
+const GATHER_MS = 500
+
+/** How many are read at once. */
+const MAX_IDS = 100
+
+/** Reads those whose names are shown and not known, each once: they have left, or take part in a large conversation. */
+function createStrangers(read: (ids: readonly string[]) => Promise<void>) {
+  const asked = new Set<string>()
+  let next: string[] = []
+  const readNext = () => {
+    const ids = next
+    next = []
+    for (let from = 0; from < ids.length; from += MAX_IDS)
+      void read(ids.slice(from, from + MAX_IDS)).catch(() => asked.clear())
+  }
+  return {
+    add(id: string) {
+      if (asked.has(id)) return
+      asked.add(id)
+      if (next.push(id) === 1) setTimeout(readNext, GATHER_MS)
+    },
+    clear: () => asked.clear(),
   }
 }
 

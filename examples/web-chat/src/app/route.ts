@@ -101,9 +101,14 @@ export function hrefOf(route: Route): string {
   }
 }
 
-/** Where a message is read: in the conversation if it begins a thread, else in its thread. */
-export function routeOfMessage({ conversation_id, root_id, message_id }: Required<Omit<ThreadRoute, 'name'>>): Route {
-  if (message_id === root_id) return { name: 'conversation', conversation_id, message_id }
+/** Where a message is read, by the layout of its conversation: in that if it begins a thread, else in its thread. */
+export function routeOfMessage(
+  { conversation_id, root_id, message_id }: Required<Omit<ThreadRoute, 'name'>>,
+  layout?: string,
+): Route {
+  // A talk shows all of its threads, one after another; topics show none.
+  const isInConversation = layout === 'assistant' || (message_id === root_id && layout !== 'topics')
+  if (isInConversation) return { name: 'conversation', conversation_id, message_id }
   return { name: 'thread', conversation_id, root_id, message_id }
 }
 

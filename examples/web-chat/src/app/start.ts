@@ -73,7 +73,7 @@ export function createStart({ api, brand }: Config): Start {
     const { client } = unsent
     const shared = shareStream(client, () => `chat:stream:${api}:${userId()}`)
     const people = createPeople(client, features)
-    const forgetting = { snapshot, userId, client, name: `chat:kept:${api}`, onUser }
+    const forgetting = { snapshot, userId, client, name: `chat:kept:${api}`, onUser, onMissed: people.invalidate }
     const store = unsent.storeOf(createChatStore(forgetByEvents(shared, forgetting)))
     const session = createSession(client, store, { user, isSetUp }, api)
     resend(unsent, store, session)

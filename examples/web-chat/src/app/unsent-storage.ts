@@ -19,6 +19,9 @@ export const TAB = newKey()
 
 /** Changes when a post is forgotten. */
 const forgotten = signal(0)
+addEventListener('storage', ({ key, newValue }) => {
+  if (key?.startsWith(PREFIX) && newValue === null) forgotten.value++
+})
 
 /** The posts of a user that are not known to be stored, the oldest first. */
 export function unsentPosts(user_id: string): UnsentPost[] {
@@ -53,6 +56,18 @@ export function keepUnsentPost(user_id: string, post: UnsentPost): void {
 export function forgetUnsentPost(user_id: string, key: string): void {
   attempt(() => localStorage.removeItem(keyOf(user_id, key)))
   forgotten.value++
+}
+
+/** Takes a post that an earlier page has left: of two tabs that show it, one gets it. @returns what to post, with another key */
+export async function takeUnsentPost(user_id: string, key: string): Promise<NewPost | undefined> {
+  const take = () => {
+    const post = unsentPost(user_id, key)
+    if (!post) return undefined
+    forgetUnsentPost(user_id, key)
+    const { key: _, tab: __, at: ___, ...rest } = post
+    return rest
+  }
+  return navigator.locks ? navigator.locks.request(PREFIX + key, take) : take()
 }
 
 /** At a sign-out. */

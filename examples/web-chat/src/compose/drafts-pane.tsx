@@ -2,6 +2,7 @@ import type { User } from 'chat-server/client'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
+import { ConversationSign } from '../conversations/sign.tsx'
 import { titleOf } from '../conversations/title.ts'
 import { plainOf } from '../markdown/plain.ts'
 import { Avatar } from '../parts/avatar.tsx'
@@ -49,7 +50,7 @@ function DraftItem({ draft, tabIndex, onDiscard }: ItemProps) {
   const { conversations } = useReadable(store.conversations)
   const { files, threads, conversations: places } = texts.value
   const words = composeTexts.value.draft_list
-  const { place, conversation_id = place, text, at } = draft
+  const { place, conversation_id = place, topic = '', text, at } = draft
   const conversation = conversations.find(({ id }) => id === conversation_id)
   const isReply = place !== conversation_id
   const title = conversation ? titleOf(conversation) : places.untitled
@@ -62,7 +63,7 @@ function DraftItem({ draft, tabIndex, onDiscard }: ItemProps) {
         )}
         tabIndex={tabIndex}
       >
-        <Avatar id={conversation_id} name={title} />
+        {conversation ? <ConversationSign conversation={conversation} /> : <Avatar id={conversation_id} name={title} />}
         <span class="name" dir="auto">
           {title}
           {isReply && ` · ${threads.thread}`}
@@ -71,7 +72,8 @@ function DraftItem({ draft, tabIndex, onDiscard }: ItemProps) {
           {shortTime(time)}
         </time>
         <span class="excerpt" dir="auto">
-          {plainOf(text) || (draft.files ? files.count(draft.files.length) : words.quote)}
+          {[topic, plainOf(text)].filter(Boolean).join(' · ') ||
+            (draft.files ? files.count(draft.files.length) : words.quote)}
         </span>
       </a>
       <IconButton icon="trash" label={words.discard(title)} onClick={onDiscard} />

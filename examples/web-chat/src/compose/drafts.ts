@@ -13,6 +13,8 @@ export interface Draft {
   /** Missing in those of an earlier version of the page, which were only a text. */
   conversation_id?: string
   text: string
+  /** The title of the thread that it begins. */
+  topic?: string | undefined
   /** Whether it is for the assistant. */
   asks?: boolean
   /** The message that it quotes. */
@@ -35,7 +37,7 @@ export function readDraft(user_id: string, place: string): Draft | undefined {
 export function keepDraft(user_id: string, place: string, change: Partial<Draft>): void {
   const before = readDraft(user_id, place)
   const draft: Draft = { text: '', ...before, ...change, at: Date.now() }
-  const isEmpty = draft.text === '' && draft.quote_id === undefined && !draft.files?.length
+  const isEmpty = draft.text === '' && !draft.topic && draft.quote_id === undefined && !draft.files?.length
   const key = keyOf(user_id, place)
   attempt(() => (isEmpty ? localStorage.removeItem(key) : localStorage.setItem(key, JSON.stringify(draft))))
   if (isEmpty === (before !== undefined)) draftsChange.value++

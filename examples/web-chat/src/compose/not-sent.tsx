@@ -1,5 +1,5 @@
 import { useApp } from '../app/context.ts'
-import { forgetUnsentPost, oldPosts } from '../app/unsent-storage.ts'
+import { forgetUnsentPost, oldPosts, takeUnsentPost } from '../app/unsent-storage.ts'
 import { texts } from '../texts/texts.ts'
 
 /** The posts of a place that have waited too long to be sent by themselves. */
@@ -8,10 +8,10 @@ export function NotSent({ user_id, place }: { user_id: string; place: string }) 
   const { messages } = texts.value
   return (
     <>
-      {oldPosts(user_id, place).map(({ key, tab: _, at: __, ...post }) => (
+      {oldPosts(user_id, place).map(({ key, content }) => (
         <div key={key} class="not-sent note error" role="alert">
           <p class="clamped" dir="auto">
-            {post.content}
+            {content}
           </p>
           <span>
             {messages.not_sent} {messages.too_old}
@@ -20,10 +20,7 @@ export function NotSent({ user_id, place }: { user_id: string; place: string }) 
             <button
               type="button"
               class="link"
-              onClick={() => {
-                forgetUnsentPost(user_id, key)
-                void store.post(post)
-              }}
+              onClick={() => void takeUnsentPost(user_id, key).then((taken) => taken && store.post(taken))}
             >
               {messages.send_again}
             </button>

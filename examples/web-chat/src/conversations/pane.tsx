@@ -59,7 +59,8 @@ export function ConversationPane({ id, conversation, user, root_id, hasDetails, 
   const pane = useRef<HTMLElement>(null)
   const { back, conversations } = texts.value
   // The count changes with who takes part: then there may be a new name.
-  useEffect(() => void people.load(id, conversation?.with).catch(() => {}), [id, conversation?.participant_count])
+  const changes = [id, conversation?.participant_count, people.outdated.value]
+  useEffect(() => void people.load(id, conversation?.with).catch(() => {}), changes)
   // The thread beside it takes the focus, if there is one, and so does the message of the address.
   const isRead = conversation !== undefined
   const isAlone = root_id === undefined && message_id === undefined && !hasDetails

@@ -2,13 +2,14 @@ import type { ConversationSummary } from 'chat-server/client'
 import { useState } from 'preact/hooks'
 import { hrefOf } from '../app/route.ts'
 import { plainOf } from '../markdown/plain.ts'
-import { AssistantAvatar, Avatar, PresenceText } from '../parts/avatar.tsx'
+import { PresenceText } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { UnreadBadge } from '../parts/unread-badge.tsx'
 import { texts } from '../texts/texts.ts'
 import { listTime } from '../texts/time.ts'
 import { isMuted } from './muted.ts'
+import { ConversationSign } from './sign.tsx'
 import { titleOf } from './title.ts'
 
 const RowMenu = lazy(() => import('./row-menu.tsx').then(({ RowMenu }) => RowMenu))
@@ -39,7 +40,7 @@ export function ConversationRow({ conversation, place, size, isSelected, presenc
         data-unread={unread > 0 && !muted}
         data-muted={muted}
       >
-        <Sign conversation={conversation} title={title} presence={presence} />
+        <ConversationSign conversation={conversation} presence={presence} />
         <span class="name">
           <bdi>{title}</bdi>
           {presence && <PresenceText presence={presence} />}
@@ -60,17 +61,5 @@ export function ConversationRow({ conversation, place, size, isSelected, presenc
       </a>
       {isNear && <RowMenu conversation={conversation} isSelected={isSelected} />}
     </li>
-  )
-}
-
-/** What a conversation is known by: a person's letters, a room's icon, the sign of the assistant. */
-function Sign({ conversation, title, presence }: Pick<RowProps, 'conversation' | 'presence'> & { title: string }) {
-  const { with: partner, layout, icon } = conversation
-  if (partner) return <Avatar id={partner.user_id} name={title} photo={partner.avatar_url} presence={presence} />
-  if (layout === 'assistant' && !icon) return <AssistantAvatar />
-  return (
-    <span class="avatar sign" aria-hidden="true">
-      {icon || '#'}
-    </span>
   )
 }

@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
-import { hrefOf } from '../app/route.ts'
+import { hrefOf, routeOfMessage } from '../app/route.ts'
 import { mayWrite } from '../conversations/use-conversation.ts'
 import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
@@ -32,7 +32,12 @@ export function Pins({ conversation, user }: TabProps) {
       {status === 'ready' && pins.length === 0 && <p class="quiet">{words.empty}</p>}
       <ul class="inbox pins">
         {pins.map((pin) => (
-          <PinItem key={pin.message.id} pin={pin} canWrite={mayWrite(conversation, user)} />
+          <PinItem
+            key={pin.message.id}
+            pin={pin}
+            layout={conversation.layout}
+            canWrite={mayWrite(conversation, user)}
+          />
         ))}
         {has_more && (
           <li ref={end} class="quiet">
@@ -44,14 +49,14 @@ export function Pins({ conversation, user }: TabProps) {
   )
 }
 
-function PinItem({ pin, canWrite }: { pin: Pin; canWrite: boolean }) {
+function PinItem({ pin, layout, canWrite }: { pin: Pin; layout: string; canWrite: boolean }) {
   const { store, people } = useApp()
   const { id, conversation_id, root_id, content, prompt, role, author_user_id, created_at } = pin.message
   const { run, isRunning, error } = useAction(() => store.unpin(id))
   const name = authorOf(pin.message, people)
   return (
     <li>
-      <a href={hrefOf({ name: 'thread', conversation_id, root_id, message_id: id })}>
+      <a href={hrefOf(routeOfMessage({ conversation_id, root_id, message_id: id }, layout))}>
         {role === 'assistant' ? <AssistantAvatar /> : <Avatar id={author_user_id ?? 'app'} name={name} />}
         <span class="name" dir="auto">
           {name}

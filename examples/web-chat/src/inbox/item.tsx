@@ -32,7 +32,7 @@ export function InboxItem({ row, tabIndex, onOpen, onDone }: ItemProps) {
   return (
     <li>
       <a
-        href={hrefOf(targetOfRow(row))}
+        href={hrefOf(targetOfRow(row, conversation?.layout))}
         tabIndex={tabIndex}
         data-unread={isUnread}
         onClick={onOpen}

@@ -44,6 +44,10 @@ export function Chat({ user }: { user: User }) {
   useTitle(conversation && titleOf(conversation))
   useEffect(loadMarkdown, [])
   useEffect(typeIntoBox, [])
+  // By Back, the user leaves what it was opened from.
+  useEffect(() => {
+    shownProfile.value = undefined
+  }, [at])
   useEffect(() => {
     const end = new AbortController()
     if (matchMedia('(pointer: coarse)').matches)

@@ -30,7 +30,7 @@ export function FoundMessage({
       : [{ field: 'content', text: (content || names).slice(0, MAX_LENGTH), ranges: [] as number[][] }]
   return (
     <li>
-      <a href={hrefOf(routeOfMessage({ conversation_id: conversation.id, root_id, message_id }))}>
+      <a href={hrefOf(routeOfMessage({ conversation_id: conversation.id, root_id, message_id }, place?.layout))}>
         {role === 'assistant' ? <AssistantAvatar /> : <Avatar id={author_user_id ?? 'app'} name={name} />}
         <span class="name" dir="auto">
           {name}

@@ -1,8 +1,8 @@
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { goTo, hrefOf } from '../app/route.ts'
-import { Avatar } from '../parts/avatar.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { ChoiceSign } from '../switch/choice-sign.tsx'
 import type { Choice } from '../switch/use-choices.ts'
 import { texts } from '../texts/texts.ts'
 
@@ -19,15 +19,16 @@ export function FoundPlaces({ choices, label }: { choices: readonly Choice[]; la
   )
 }
 
-function FoundPlace({ choice: { id, name, user_id, username, conversation_id } }: { choice: Choice }) {
+function FoundPlace({ choice }: { choice: Choice }) {
   const { store } = useApp()
+  const { name, user_id, username, conversation_id } = choice
   const write = useAction(async () => {
     const { conversation } = await store.openDirect({ user_id: user_id! })
     goTo({ name: 'conversation', conversation_id: conversation.id })
   })
   const content = (
     <>
-      <Avatar id={user_id ?? id} name={name} />
+      <ChoiceSign choice={choice} />
       <span class="name" dir="auto">
         {name}
       </span>

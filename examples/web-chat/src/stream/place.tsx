@@ -16,7 +16,7 @@ import { lazy } from '../parts/lazy.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { texts } from '../texts/texts.ts'
 import { authorOf } from '../threads/author.ts'
-import { lastOwnOf } from '../threads/last-own.ts'
+import { lastEditableOf } from '../threads/last-own.ts'
 import { TypingLine } from '../threads/typing-line.tsx'
 import { MessageStream } from './stream.tsx'
 import { useVariants } from './use-variants.ts'
@@ -132,7 +132,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
             running={runningOf(view.messages, user.id)}
             focus_key={quoted?.id}
             onSend={post}
-            onEditLast={() => setEditing(lastOwnOf(view.messages, user.id))}
+            onEditLast={() => setEditing(lastEditableOf(variants.shown, user.id))}
             onTyping={() => presence.sendTyping(id)}
           />
         )}

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { Avatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/texts.ts'
+import { ChoiceSign } from './choice-sign.tsx'
 import { FoundText } from './found-text.tsx'
 import type { Choice } from './use-choices.ts'
 
@@ -14,7 +14,7 @@ interface OptionProps {
 
 /** A conversation, a person or a message in the list of the switcher; the field keeps the focus. */
 export function ChoiceOption({ id, choice, isChosen, onTake }: OptionProps) {
-  const { name, username, user_id, photo, conversation_id, message } = choice
+  const { name, username, conversation_id, message } = choice
   const option = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (isChosen) option.current?.scrollIntoView({ block: 'nearest' })
@@ -30,7 +30,7 @@ export function ChoiceOption({ id, choice, isChosen, onTake }: OptionProps) {
       onPointerDown={(event) => event.preventDefault()}
       onClick={onTake}
     >
-      {message ? <Icon name="search" /> : <Avatar id={user_id ?? choice.id} name={name} photo={photo} />}
+      {message ? <Icon name="search" /> : <ChoiceSign choice={choice} />}
       <span class="name" dir="auto">
         {message ? <FoundText result={message} /> : name}
       </span>

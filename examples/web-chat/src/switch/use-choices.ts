@@ -15,6 +15,8 @@ export interface Choice {
   username?: string
   photo?: string | undefined
   conversation_id?: string
+  /** What it leads to, unless that is a message. */
+  conversation?: ConversationSummary
   message?: SearchResult
 }
 
@@ -60,7 +62,7 @@ function searchedOf(conversation: ConversationSummary): string {
 function ofConversation(conversation: ConversationSummary): Choice {
   const { id, with: partner } = conversation
   const name = titleOf(conversation)
-  return { id, name, conversation_id: id, ...(partner && personOf(partner.user_id, partner)) }
+  return { id, name, conversation_id: id, conversation, ...(partner && personOf(partner.user_id, partner)) }
 }
 
 function ofPerson(person: Person): Choice {

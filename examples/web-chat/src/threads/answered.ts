@@ -67,11 +67,12 @@ export function useAnswered(root_id: string, messages: readonly StoreMessage[]):
   return quotes
 }
 
-function quoteOf({ id, root_id, author_user_id, content, prompt = '', attachments, deleted_at }: Message): Quote {
+function quoteOf({ id, root_id, role, author_user_id, content, prompt = '', attachments, deleted_at }: Message): Quote {
   const text = content || attachments?.map(({ name }) => name).join(', ') || prompt
   return {
     message_id: id,
     root_id,
+    ...(role !== 'user' && { role }),
     ...(author_user_id && { author_user_id }),
     ...(deleted_at ? { excerpt: '', deleted: true } : { excerpt: text.slice(0, MAX_LENGTH) }),
   }

@@ -9,3 +9,11 @@ export function lastOwnOf(messages: readonly StoreMessage[], user_id: string): s
   }
   return last?.id
 }
+
+/** The id of the last message that the user can edit: an own one, or the answer to an own question. */
+export function lastEditableOf(messages: readonly StoreMessage[], user_id: string): string | undefined {
+  const questions = messages.filter(
+    ({ prompt, requested_by, status }) => prompt !== undefined && requested_by === user_id && status !== 'streaming',
+  )
+  return lastOwnOf([...messages, ...questions.map((message) => ({ ...message, author_user_id: user_id }))], user_id)
+}

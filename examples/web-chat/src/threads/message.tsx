@@ -66,8 +66,10 @@ export function MessageArticle(props: ArticleProps & { children?: ComponentChild
         isInDay={isHead !== undefined}
         isInThread={props.onThread === undefined}
         canWrite={props.canWrite}
+        isEditing={props.isEditing}
+        onEdit={props.onEdit}
       />
-      {!pending && <OneArticle {...props} answered={undefined} />}
+      {!pending && <OneArticle {...props} answered={undefined} isEditing={false} />}
     </>
   )
 }

@@ -1,6 +1,5 @@
 import type { Message } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
-import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { Markdown } from '../markdown/lazy.tsx'
 import { Avatar } from '../parts/avatar.tsx'
@@ -27,22 +26,23 @@ interface QuestionProps {
   /** Whether only its thread is shown. */
   isInThread: boolean
   canWrite: boolean
+  isEditing: boolean
+  onEdit: (message_id: string | undefined) => void
 }
 
 /** The question of an answer, as a message of its asker. */
-export function Question({ message, user_id, answered, isInDay, isInThread, canWrite }: QuestionProps) {
+export function Question(props: QuestionProps) {
+  const { message, user_id, answered, isInDay, isInThread, canWrite, onEdit } = props
   const { people, store } = useApp()
-  // Of another answer in this place, the question is another one.
-  const [editing, setEditing] = useState<string>()
-  const isEditing = editing === message.id
   const { messages, composer } = texts.value
   const { prompt, created_at, pending, requested_by = pending ? user_id : undefined } = message
   const name = people.nameOf(requested_by)
   const mayEdit = canWrite && requested_by === user_id && !pending && message.status !== 'streaming'
+  const isEditing = mayEdit && props.isEditing
 
   /** Asks another question in its place: the answer is another one to the same message. */
   async function ask(text: string): Promise<void> {
-    setEditing(undefined)
+    onEdit(undefined)
     if (text === '' || text === prompt) return
     const fail = (error: unknown) => showToast(messageOf(error), { isError: true })
     await askAgain(store, message, isInThread, text).catch(fail)
@@ -74,14 +74,14 @@ export function Question({ message, user_id, answered, isInDay, isInThread, canW
             conversation_id={message.conversation_id}
             button={composer.send}
             onSave={ask}
-            onCancel={() => setEditing(undefined)}
+            onCancel={() => onEdit(undefined)}
           />
         ) : (
           <Markdown text={prompt!} />
         )}
         {pending && <PendingNote post={pending} />}
       </div>
-      {mayEdit && !isEditing && <QuestionActions prompt={prompt!} onEdit={() => setEditing(message.id)} />}
+      {mayEdit && !isEditing && <QuestionActions prompt={prompt!} onEdit={() => onEdit(message.id)} />}
     </article>
   )
 }

@@ -3,6 +3,7 @@ import { useApp } from '../app/context.ts'
 import { hrefOf, routeOfMessage } from '../app/route.ts'
 import { plainOf } from '../markdown/plain.ts'
 import { texts } from '../texts/texts.ts'
+import { authorOf } from './author.ts'
 
 interface QuotedProps {
   conversation_id: string
@@ -12,12 +13,11 @@ interface QuotedProps {
 /** The message that another one quotes, in a line; a click leads to it. */
 export function QuotedMessage({ conversation_id, quote }: QuotedProps) {
   const { people } = useApp()
-  const { message_id, root_id, author_user_id, excerpt, deleted } = quote
+  const { message_id, root_id, role = 'user', author_user_id, excerpt, deleted } = quote
   const { messages } = texts.value
   return (
     <a class="quote" href={hrefOf(routeOfMessage({ conversation_id, root_id, message_id }))} dir="auto">
-      <bdi>{author_user_id === undefined ? people.assistantName() : people.nameOf(author_user_id)}</bdi>:{' '}
-      {deleted ? messages.deleted : plainOf(excerpt)}
+      <bdi>{authorOf({ role, author_user_id }, people)}</bdi>: {deleted ? messages.deleted : plainOf(excerpt)}
     </a>
   )
 }

@@ -11,7 +11,7 @@ import { useVariants } from '../stream/use-variants.ts'
 import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 import { useAnswered } from './answered.ts'
-import { lastOwnOf } from './last-own.ts'
+import { lastEditableOf } from './last-own.ts'
 import { isTalkOf, ReplyBox } from './reply-box.tsx'
 
 /** A thread, in whichever way it is shown. */
@@ -102,7 +102,7 @@ export function ThreadStream(props: ThreadViewProps) {
           canWrite={canWrite}
           user={user}
           onTarget={onQuote}
-          onEditLast={() => onEdit(lastOwnOf(messages, user.id))}
+          onEditLast={() => onEdit(lastEditableOf(variants.shown, user.id))}
         />
       )}
     </>

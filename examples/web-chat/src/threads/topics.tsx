@@ -2,10 +2,12 @@ import type { Attachment, User } from 'chat-server/client'
 import type { Readable, ThreadView } from 'chat-server/client/store'
 import { useEffect, useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
+import { attempt } from '../app/attempt.ts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { goTo } from '../app/route.ts'
 import { Composer } from '../compose/composer.tsx'
+import { keepDraft, readDraft } from '../compose/drafts.ts'
 import { runningOf } from '../compose/running.ts'
 import { titleOf } from '../conversations/title.ts'
 import { mayWrite, type OpenConversation } from '../conversations/use-conversation.ts'
@@ -21,6 +23,9 @@ const NO_THREAD: Readable<ThreadView | undefined> = {
   getServerSnapshot: () => undefined,
   subscribe: () => () => {},
 }
+
+/** Where the tab keeps which thread was begun last by a question. */
+const keyOf = (conversation_id: string) => `chat:asked:${conversation_id}`
 
 /** The longest title of a thread, in characters. */
 const MAX_TITLE = 200
@@ -40,17 +45,23 @@ export function Topics({ conversation, user, root_id, message_id }: TopicsProps)
   const { id, role, layout_unset } = conversation
   const { composer, stream } = texts.value
   // The thread of the last question, whose answer can be stopped here.
-  const [asked, setAsked] = useState<string>()
-  const [title, setTitle] = useState('')
+  const [asked, setAsked] = useState(() => attempt(() => sessionStorage.getItem(keyOf(id))) ?? undefined)
+  const [title, setTitle] = useState(() => readDraft(user.id, id)?.topic ?? '')
   const { messages = [] } = useReadable(asked === undefined ? NO_THREAD : store.thread(asked)) ?? {}
+
+  function name(topic: string): void {
+    setTitle(topic)
+    keepDraft(user.id, id, { conversation_id: id, topic })
+  }
 
   async function begin(content: string, role: 'user' | 'assistant', attachments: Attachment[]): Promise<void> {
     const files = attachments.length > 0 && { attachments }
     const named = title.trim() !== '' && { title: title.trim() }
-    setTitle('')
+    name('')
     const posted = await store.post({ conversation_id: id, content, role, ...named, ...files })
     if (!posted || role !== 'assistant') return
     setAsked(posted.root_id)
+    attempt(() => sessionStorage.setItem(keyOf(id), posted.root_id))
     goTo({ name: 'thread', conversation_id: id, root_id: posted.root_id })
   }
 
@@ -78,7 +89,7 @@ export function Topics({ conversation, user, root_id, message_id }: TopicsProps)
               autocomplete="off"
               dir="auto"
               value={title}
-              onInput={(event) => setTitle(event.currentTarget.value)}
+              onInput={(event) => name(event.currentTarget.value)}
               onKeyDown={(event) => {
                 if (event.key !== 'Enter' || event.isComposing) return
                 event.preventDefault()

@@ -10,7 +10,7 @@ import { texts } from '../texts/texts.ts'
 import { useAnnouncements } from './announcements.ts'
 import { FirstUnread } from './first-unread.tsx'
 import { useGrowing } from './growing.ts'
-import { lastOwnOf } from './last-own.ts'
+import { lastEditableOf, lastOwnOf } from './last-own.ts'
 import { MessageRows } from './message-rows.tsx'
 import { NearContext, useNearness } from './near.ts'
 import { useReadMarker, useUnread } from './read-marker.ts'
@@ -136,7 +136,7 @@ export function ThreadTree(props: ThreadViewProps) {
           canWrite={canWrite}
           user={user}
           onTarget={onQuote}
-          onEditLast={() => onEdit(last_own)}
+          onEditLast={() => onEdit(lastEditableOf(messages, user.id))}
         />
       )}
     </>
