@@ -22,7 +22,7 @@ it.skipIf(!hasBrowser)(
     expect(hour.problems).toEqual([])
     const { heap, nodes } = await hour.weigh()
     console.log(
-      `heap ${heap >> 20} MiB, ${nodes} nodes${tenth ? `; at minute ten ${tenth.heap >> 20} MiB, ${tenth.nodes}` : ''}`,
+      `heap ${heap >> 10} kB, ${nodes} nodes${tenth ? `; at minute ten ${tenth.heap >> 10} kB, ${tenth.nodes}` : ''}`,
     )
     expect(nodes).toBeLessThan(25_000)
     if (tenth) expect(heap).toBeLessThan(1.5 * tenth.heap)

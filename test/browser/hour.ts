@@ -6,6 +6,7 @@ import { folder, start } from '../cli/process.ts'
 import { createRandom } from '../fault/random.ts'
 import { type BrowserContext, openBrowser, type Page } from '../support/browser.ts'
 import { PASSWORD, write } from './people.ts'
+import { shown, weigh } from './weigh.ts'
 
 /** What each of an hour's people may be called. */
 const NAMES = ['ada', 'grace', 'linus', 'noor', 'tim'] as const
@@ -92,7 +93,7 @@ export async function beginHour(seed: number, count: number): Promise<Hour> {
     await page.fill('[name=email]', email)
     await page.fill('[name=password]', PASSWORD)
     await page.press('[name=password]', 'Enter')
-    await page.waitForSelector('.sidebar')
+    await shown(page, '.sidebar')
     const { user } = await client.auth.me()
     people.push({ name, client, user_id: user.id, context, page, isOffline: false })
     await open(people.at(-1)!, rooms[0]!)
@@ -100,7 +101,7 @@ export async function beginHour(seed: number, count: number): Promise<Hour> {
 
   async function open({ page }: PersonAtPage, room: string): Promise<void> {
     await page.goto(`${url}/#/c/${room}`)
-    await page.waitForSelector('.stream[data-open=true]')
+    await shown(page, '.stream[data-open=true]')
   }
   const roomOf = ({ page }: PersonAtPage) => /#\/c\/([^/]+)/.exec(page.url())?.[1] ?? rooms[0]!
   const textOf = (person: PersonAtPage, kind: string) => {
@@ -125,7 +126,7 @@ export async function beginHour(seed: number, count: number): Promise<Hour> {
       if (!root) return post(person)
       await person.page.goto(`${url}/#/c/${roomOf(person)}/t/${root.id}`)
       // The box of the thread that was open before would take the text.
-      await person.page.waitForSelector(`.thread [data-message-id="${root.id}"]`)
+      await shown(person.page, `.thread [data-message-id="${root.id}"]`)
       await write(person.page, 'thread', textOf(person, 'replies'))
     },
     edit: async (person) => {
@@ -157,20 +158,22 @@ export async function beginHour(seed: number, count: number): Promise<Hour> {
       const text = textOf(person, 'attaches')
       await page.fill('.conversation .composer textarea', text)
       await page.click('.conversation .composer .send:not([disabled])')
+      // It is posted once the file is uploaded: until then, what the person does next would take it back.
+      await shown(page, `.conversation .message:has-text("${text}")`)
     },
     move: (person) => open(person, pick(rooms)),
     reload: async (person) => {
       await person.page.reload()
-      await person.page.waitForSelector('.sidebar')
+      await shown(person.page, '.sidebar')
     },
     tab: async (person) => {
       const other = await person.context.newPage()
       watch(other, `${person.name}'s second tab`)
       await other.goto(person.page.url())
-      await other.waitForSelector('.conversation .composer textarea')
+      await shown(other, '.conversation .composer textarea')
       const text = textOf(person, 'says elsewhere')
       await write(other, 'conversation', text)
-      await other.waitForSelector(`.message:not([data-pending]):has-text("${text}")`)
+      await shown(other, `.message:not([data-pending]):has-text("${text}")`)
       await other.close()
     },
     offline: async (person) => {
@@ -198,7 +201,7 @@ export async function beginHour(seed: number, count: number): Promise<Hour> {
     if (person.isOffline) await person.context.setOffline(false)
     person.isOffline = false
     if (!/#\/c\//.test(person.page.url())) await open(person, rooms[0]!)
-    await person.page.waitForSelector('.conversation .composer textarea')
+    await shown(person.page, '.conversation .composer textarea')
   }
 
   async function screenOf(page: Page): Promise<Screen> {
@@ -241,7 +244,7 @@ export async function beginHour(seed: number, count: number): Promise<Hour> {
       for (const person of people) {
         await ready(person)
         const { page } = person
-        await page.waitForSelector('.banner[data-shown=false]', { state: 'attached' })
+        await shown(page, '.banner[data-shown=false]', { state: 'attached' })
         await expect.poll(() => page.locator('[data-pending]').allTextContents(), PATIENT).toEqual([])
         await page.evaluate('document.querySelector(".conversation .pill[data-to=end]")?.click()')
         await expect
@@ -275,12 +278,7 @@ export async function beginHour(seed: number, count: number): Promise<Hour> {
       return found
     },
     async weigh() {
-      const all = await Promise.all(
-        people.map(async ({ page }) => ({
-          heap: (await page.evaluate('performance.memory.usedJSHeapSize')) as number,
-          nodes: (await page.evaluate('document.querySelectorAll("*").length')) as number,
-        })),
-      )
+      const all = await Promise.all(people.map(({ context, page }) => weigh(context, page)))
       return { heap: Math.max(...all.map(({ heap }) => heap)), nodes: Math.max(...all.map(({ nodes }) => nodes)) }
     },
   }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type ChatClient, createChatClient } from '../../lib/client/index.ts'
 import { type ChatServer, serve } from '../../lib/http/node/serve.ts'
-import { type Chat, createChatService, openStorage, parseConfig } from '../../lib/index.ts'
+import { type Chat, createChatService, openStorage, type Ports, parseConfig } from '../../lib/index.ts'
 import { createWebChat, type WebBrand } from '../../lib/web/index.ts'
 import { memoryFiles } from '../chat/attachments/files.ts'
 import { type Answer, createPuppet } from '../support/assistant.ts'
@@ -12,7 +12,7 @@ export const PASSWORD = 'correct horse battery'
 /** When the story of the pictures begins. */
 const BEGIN = Date.parse('2026-03-02T09:12:00Z')
 
-const LOGO = fileURLToPath(new URL('../../examples/web-chat/icon-512.png', import.meta.url))
+export const LOGO = fileURLToPath(new URL('../../examples/web-chat/icon-512.png', import.meta.url))
 
 const ANSWER = `Ada's note G computes **Bernoulli numbers**. In today's words:
 
@@ -36,7 +36,7 @@ export interface Pictured {
   close(): Promise<void>
 }
 
-export async function openPictured(brand: WebBrand = {}): Promise<Pictured> {
+export async function openPictured(brand: WebBrand = {}, more: object = {}, ports: Ports = {}): Promise<Pictured> {
   let now = BEGIN
   let count = 0
   const puppet = createPuppet()
@@ -45,12 +45,16 @@ export async function openPictured(brand: WebBrand = {}): Promise<Pictured> {
     attachments: { enabled: true },
     assistant: { provider: 'echo', name: 'Babbage' },
     invites: { max_uses: 25 },
+    // The clock stands still while many people write.
+    rate_limits: { default_rps: 1000, burst: 10_000 },
+    ...more,
   })
   const storage = await openStorage({ database: 'sqlite::memory:', files: memoryFiles() })
   const chat = createChatService(config, storage, {
     now: () => now * 1000 + (count % 1000),
     id: () => `019cae00-0000-7000-8000-${(++count).toString(16).padStart(12, '0')}`,
     assistant: puppet.assistant,
+    ...ports,
   })
   await chat.start()
   const server: ChatServer = await serve(chat, { port: 0, web: createWebChat({ brand }) })
@@ -69,8 +73,12 @@ export async function openPictured(brand: WebBrand = {}): Promise<Pictured> {
   }
 }
 
-/** The ids of the places of the story. */
+/** The people of the story. */
+export type People = Record<'ada' | 'grace' | 'alan', ChatClient>
+
+/** The ids of the places of the story, and its people. */
 export interface Story {
+  people: People
   engine: string
   root: string
   direct: string
@@ -162,7 +170,7 @@ export async function tell({ url, pass, asked }: Pictured): Promise<Story> {
   })
   await answer('**Loop card**, as it leads the others around again.')
   const { token: invite = '' } = await ada.invites.create(engine, { max_uses: 25 })
-  return { engine, root: root.id, direct: direct.id, talk, topics, invite }
+  return { people: { ada, grace, alan }, engine, root: root.id, direct: direct.id, talk, topics, invite }
 
   async function answer(text: string): Promise<void> {
     const begun = await asked()

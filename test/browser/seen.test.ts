@@ -101,8 +101,7 @@ async function openRoom() {
     show: (window: string, options?: string) => page.evaluate(show(window, options)),
     post: async (content: string) => (await grace.messages.postRoot(conversation_id, { content })).root_id,
     unread: async () => (await ada.threads.unread(conversation_id, {})).total,
-    shown: (count: number) =>
-      expect.poll(() => page.evaluate('part.getSnapshot().messages.length')).toBe(count),
+    shown: (count: number) => expect.poll(() => page.evaluate('part.getSnapshot().messages.length')).toBe(count),
   }
 }
 

@@ -32,7 +32,9 @@ export interface ContextOptions {
 
 export interface BrowserContext {
   /** Speaks to the browser by its own protocol: for fingers that do more than to tap. */
-  newCDPSession(page: Page): Promise<{ send(method: string, params: object): Promise<unknown> }>
+  newCDPSession(
+    page: Page,
+  ): Promise<{ send(method: string, params: object): Promise<unknown>; detach(): Promise<void> }>
   newPage(): Promise<Page>
   /** Cuts the connection, or restores it. */
   setOffline(isOffline: boolean): Promise<void>
@@ -89,7 +91,7 @@ export interface Page {
   setViewportSize(size: { width: number; height: number }): Promise<void>
   /** What the system of the user asks pages for; `null` is the default. */
   emulateMedia(options: MediaOptions): Promise<void>
-  screenshot(options: { path?: string }): Promise<unknown>
+  screenshot(options: { path?: string; fullPage?: boolean }): Promise<unknown>
   mouse: { wheel(x: number, y: number): Promise<void>; move(x: number, y: number): Promise<void> }
   /** The keys, for what has the focus, or nothing. */
   keyboard: { type(text: string): Promise<void>; press(key: string): Promise<void> }
@@ -97,13 +99,13 @@ export interface Page {
   clock: { setFixedTime(time: number): Promise<void> }
   waitForSelector(
     selector: string,
-    options?: { state: 'attached' | 'detached' | 'visible' | 'hidden' },
-  ): Promise<unknown>
+    options?: { state: 'attached' | 'detached' | 'visible' | 'hidden'; timeout?: number },
+  ): Promise<{ dispose(): Promise<void> } | null>
   locator(selector: string): { allTextContents(): Promise<string[]> }
   /** Handles the requests of the page to addresses that match, until `unrouteAll`. */
   route(pattern: RegExp, handle: (route: Route) => Promise<void>): Promise<unknown>
   /** @param options whether to wait for the end of the handlers in progress */
-  unrouteAll(options: { behavior: 'wait' }): Promise<void>
+  unrouteAll(options: { behavior: 'wait' | 'ignoreErrors' }): Promise<void>
   on(event: 'pageerror', listener: (error: Error) => void): void
   on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void
 }
