@@ -13,6 +13,7 @@ import type {
   ConversationsView,
   MeView,
   Partner,
+  Section,
   SettingsChange,
   StoreMessage,
   ThreadsView,
@@ -127,13 +128,14 @@ export interface ThreadAssistant {
   cancel: (message_id: string) => Promise<CancelledAnswer>
 }
 
-/** The user's conversations, latest activity first: those that are not archived, or those that are. */
+/** The user's conversations, latest activity first: those that are not archived, of these a section, or those that are. */
 export function useConversations(
-  options: { archived?: boolean } = {},
+  options: { archived?: boolean; section?: Section } = {},
 ): ConversationsView & ListActions & ConversationsActions {
-  refuseUnknown('useConversations', options, { archived: 0 })
+  refuseUnknown('useConversations', options, { archived: 0, section: 0 })
   const { conversations, archived, openDirect, markAllRead } = useChatStore()
-  const list = useList(options.archived ? archived : conversations)
+  const { section } = options
+  const list = useList(options.archived ? archived : section ? conversations({ section }) : conversations)
   return useMemo(() => ({ ...list, openDirect, markAllRead }), [list, openDirect, markAllRead])
 }
 

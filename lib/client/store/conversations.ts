@@ -5,28 +5,33 @@ import type { ConversationStreamEvent } from '../types.ts'
 import { type ListData, listPlan } from './list.ts'
 import type { Plan } from './resource.ts'
 import { isBy, subjectOf, toFront } from './threads.ts'
-import type { ConversationSettingsView, ConversationsView, StoreClient } from './types.ts'
+import type { ConversationSettingsView, ConversationsView, Section, StoreClient } from './types.ts'
 import { countsReplies, isUncounted } from './unread.ts'
+
+/** The id of a list: of those that are not archived, of those that are, or of a section of the former. */
+export type ConversationsId = '' | 'archived' | Section
 
 /**
  * The conversations: new messages, and what the user sets, are folded; what else changes a summary is read again.
  *
- * @param follows whether the user follows the thread of a message; `undefined` if that is not known
- * @param isArchived whether it is the list of archived ones
+ * @param reader.follows whether the user follows the thread of a message; `undefined` if that is not known
+ * @param reader.summaryOf what another list has of a conversation
  */
 export function conversationsPlan(
   client: StoreClient,
   userId: () => string,
-  follows: (message: Message) => boolean | undefined,
-  isArchived: boolean,
+  reader: Omit<Reader, 'user_id'>,
+  id: ConversationsId,
 ): Plan<ListData<ConversationSummary>, ConversationsView> {
+  const isArchived = id === 'archived'
+  const section = id === '' || id === 'archived' ? undefined : id
   return listPlan({
     name: 'conversations',
     keyOf: ({ id }) => id,
     subjectOf: (event) => subjectOf(event, 'conversation_id'),
     isEphemeral: true,
-    read: (query) => client.conversations.list({ ...query, archived: `${isArchived}` }),
-    fold: (data, event) => fold(data, event, { user_id: userId(), follows }, isArchived),
+    read: (query) => client.conversations.list({ ...query, archived: `${isArchived}`, section }),
+    fold: (data, event) => fold(data, event, { user_id: userId(), ...reader }, { isArchived, section }),
     isUnsure: (event, { items }) =>
       isUnsure(event) || (event.type === 'unread.cleared' && items.some((item) => isLater(item, event.payload))),
   })
@@ -46,22 +51,34 @@ type Conversations = ListData<ConversationSummary>
 interface Reader {
   user_id: string
   follows: (message: Message) => boolean | undefined
+  summaryOf: (id: string) => ConversationSummary | undefined
+}
+
+/** The section of a conversation in lists: a favourite is in no other one. */
+export function sectionOf({ favourite, direct, layout }: ConversationSummary): Section {
+  if (favourite) return 'favourites'
+  if (direct) return 'direct'
+  return layout === 'assistant' ? 'assistant' : 'rooms'
 }
 
 function fold(
   data: Conversations,
   event: ConversationStreamEvent,
   reader: Reader,
-  isArchived: boolean,
+  { isArchived, section }: { isArchived: boolean; section: Section | undefined },
 ): Conversations | 'stale' {
+  const isElsewhere = (summary: ConversationSummary) => section !== undefined && sectionOf(summary) !== section
   const find = (id: string) => data.items.find((item) => item.id === id)
   switch (event.type) {
     case 'message.new': {
       const { message } = event.payload
       const at = message.created_at
       const summary = find(message.conversation_id)
-      // One that is in the other list, or was not read yet.
-      if (!summary) return data.next_after === undefined ? data : 'stale'
+      if (!summary) {
+        // One that is in another list, or was not read yet.
+        const known = reader.summaryOf(message.conversation_id)
+        return data.next_after === undefined || (known && isElsewhere(known)) ? data : 'stale'
+      }
       // Instants of a conversation are unique and increase: this one is already in what was read.
       if (at <= summary.last_activity_at) return data
       const last = { last_activity_at: at, last_message: toLast(message) }
@@ -79,7 +96,8 @@ function fold(
       if (settings.archived !== isArchived) return without(data, summary)
       if (!summary) return 'stale'
       const { level, muted_until, favourite } = settings
-      return changed(data, summary, { level, muted_until, favourite })
+      const next = { ...summary, level, muted_until, favourite }
+      return isElsewhere(next) ? without(data, summary) : changed(data, summary, next)
     }
     case 'membership.changed': {
       const { conversation_id, action } = event.payload

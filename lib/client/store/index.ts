@@ -13,7 +13,7 @@ import type { ConversationStreamEvent } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import { createCache } from './cache.ts'
 import type { Readable } from './cell.ts'
-import { conversationsPlan, settingsPlan } from './conversations.ts'
+import { type ConversationsId, conversationsPlan, settingsPlan } from './conversations.ts'
 import { type Connection, createFeed, type Feed, type MeView } from './feed.ts'
 import { foldThread } from './fold-thread.ts'
 import { createOutbox } from './outbox.ts'
@@ -27,6 +27,7 @@ import type {
   NewPost,
   Partner,
   PendingPost,
+  Section,
   SettingsChange,
   StoreClient,
   ThreadsView,
@@ -44,6 +45,7 @@ export type {
   NewPost,
   Partner,
   PendingPost,
+  Section,
   SettingsChange,
   StoreClient,
   StoreMessage,
@@ -79,6 +81,11 @@ export interface ReadableList<View> extends Reloadable<View> {
   loadMore: () => Promise<void>
 }
 
+/** The list of all conversations; called with a section, the list of that section. */
+export interface ConversationLists extends ReadableList<ConversationsView> {
+  (options: { section: Section }): ReadableList<ConversationsView>
+}
+
 /**
  * The state of a page: what was read, kept current by one event stream. Each part is read when it gets its first
  * subscriber and follows the stream until a second after it has lost the last one. Without subscribers, nothing is sent.
@@ -90,8 +97,8 @@ export interface ChatStore {
   connection: Readable<Connection>
   /** The user of the page. */
   me: Readable<MeView>
-  /** The conversations that the user has not archived, latest activity first. */
-  conversations: ReadableList<ConversationsView>
+  /** The conversations that the user has not archived, latest activity first. `conversations({ section })` has those of a section. */
+  conversations: ConversationLists
   /** The conversations that the user has archived. */
   archived: ReadableList<ConversationsView>
   /** The unread messages in all conversations that `conversations` has. */
@@ -182,7 +189,7 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
       ?.getSnapshot()
       .threads.some((each) => each.root_id === root_id && each.following)
   const conversations = resources(
-    (id) => conversationsPlan(client, userId, follows, id === 'archived'),
+    (id) => conversationsPlan(client, userId, { follows, summaryOf }, id as ConversationsId),
     'conversations',
   )
   const lists = resources((id) => {
@@ -192,12 +199,18 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
   const pendingIn = (id: string) => () => outbox.list((post) => post.root_id === id)
   const threads = resources((id) => threadPlan(client, id, userId, pendingIn(id)), 'thread')
   const [active, archived] = [conversations.get(''), conversations.get('archived')]
-  const summaryOf = (id: string): ConversationSummary | undefined =>
-    [active, archived]
-      .flatMap((list) => (list.isWatched() ? list.getSnapshot().conversations : []))
-      .find((each) => each.id === id)
   const windows = createWindows(base, { userId, summaryOf }, outbox.list)
   const parts = new Map<unknown, unknown>()
+
+  function summaryOf(id: string): ConversationSummary | undefined {
+    const lists = conversations.all().filter((list) => list.isWatched())
+    return lists.flatMap((list) => list.getSnapshot().conversations).find((each) => each.id === id)
+  }
+
+  function sectionList(options: { section: Section }): ReadableList<ConversationsView> {
+    refuseUnknown('store.conversations', options, { section: 0 })
+    return conversations.get(options.section)
+  }
 
   function showPost(post: PendingPost): void {
     const { conversation_id, root_id, parent_id } = post
@@ -209,7 +222,7 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
   return {
     connection: feed.connection,
     me: feed.me,
-    conversations: active,
+    conversations: Object.assign(sectionList, active),
     archived,
     unread: counted(active, (view) => view.conversations.reduce((sum, { unread }) => sum + unread, 0)),
     unreadNotifications: counted(feed.inbox, ({ unread }) => unread),

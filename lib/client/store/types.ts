@@ -31,6 +31,9 @@ export type Partner = Parameters<StoreClient['conversations']['direct']>[0]
 /** Settings for a conversation; missing ones keep their value. */
 export type SettingsChange = NonNullable<Parameters<StoreClient['conversations']['setSettings']>[1]>
 
+/** A part of the user's conversations: the favourites, and of the others the direct ones, those with an assistant, and rooms. */
+export type Section = NonNullable<NonNullable<Parameters<StoreClient['conversations']['list']>[0]>['section']>
+
 /** Conversations of the user, latest activity first. */
 export interface ConversationsView extends Loading {
   conversations: readonly ConversationSummary[]

@@ -262,3 +262,99 @@ describe('the conversations of a store, when all is marked as read,', () => {
     stop()
   })
 })
+
+describe('the sections of the conversations of a store', () => {
+  it('have a conversation once, which moves when it becomes a favourite, is archived or gets another layout', async () => {
+    const { store, ada, grace, actor, engines, stop } = await startLists()
+    const sections = (['favourites', 'rooms', 'direct', 'assistant'] as const).map((section) => {
+      const list = store.conversations({ section })
+      expect(store.conversations({ section })).toBe(list)
+      const end = list.subscribe(() => {})
+      return { section, list, end }
+    })
+    const shown = () =>
+      Object.fromEntries(
+        sections.map(({ section, list }) => [section, list.getSnapshot().conversations.map((each) => each.id)]),
+      )
+    /** Waits until every section has these, which are what the service returns. */
+    const waitFor = async (expected: Record<string, string[]>) => {
+      for (const { section, list } of sections) {
+        await waitForView(
+          list,
+          ({ status, conversations }) =>
+            status === 'ready' && conversations.map(({ id }) => id).join() === (expected[section] ?? []).join(),
+        )
+        const { conversations } = await ada.conversations.list({ section })
+        expect(conversations.map(({ id }) => id)).toEqual(expected[section] ?? [])
+      }
+    }
+    await waitFor({ rooms: [engines] })
+    const { conversation_id: direct } = await store.openDirect({ user_id: actor('grace').user_id })
+    await waitFor({ rooms: [engines], direct: [direct] })
+    await store.setSettings(direct, { favourite: true })
+    await waitFor({ rooms: [engines], favourites: [direct] })
+    await ada.conversations.setSettings(engines, { favourite: true })
+    await waitFor({ favourites: [direct, engines] })
+    await ada.conversations.setSettings(direct, { favourite: false })
+    await waitFor({ favourites: [engines], direct: [direct] })
+    await ada.conversations.setSettings(engines, { archived: true })
+    await waitFor({ direct: [direct] })
+    await ada.conversations.setSettings(engines, { archived: false, favourite: false })
+    await waitFor({ rooms: [engines], direct: [direct] })
+    await grace.conversations.rename(engines, { layout: 'assistant' })
+    await waitFor({ assistant: [engines], direct: [direct] })
+    await ada.participants.remove(engines, actor('ada').user_id)
+    await waitFor({ direct: [direct] })
+    expect(titlesOf(store.conversations.getSnapshot())).toHaveLength(1)
+    expect(Object.values(shown()).flat()).toEqual([direct])
+    for (const { end } of sections) end()
+    stop()
+  })
+
+  it('follow messages without a request, also beside sections that were not read to their end', async () => {
+    const { store, ada, grace, network, engines, stop } = await startLists()
+    for (let n = 0; n < 51; n++) await ada.conversations.create({ title: `Number ${n}`, layout: 'assistant' })
+    const rooms = store.conversations({ section: 'rooms' })
+    const assistants = store.conversations({ section: 'assistant' })
+    const stops = [rooms, assistants].map((list) => list.subscribe(() => {}))
+    for (const list of [rooms, assistants]) await waitForView(list, isReady)
+    const first = ({ conversations }: ConversationsView) => conversations[0]
+    // Its event comes after those of the conversations.
+    await grace.messages.postRoot(engines, { content: 'Hello' })
+    await waitForView(rooms, (view) => first(view)?.last_message?.excerpt === 'Hello')
+    for (const list of [store.conversations, store.archived, rooms, assistants]) await list.reload()
+    expect(assistants.getSnapshot().has_more).toBe(true)
+    network.calls.length = 0
+    await grace.messages.postRoot(engines, { content: 'It runs.' })
+    await waitForView(rooms, (view) => first(view)?.last_message?.excerpt === 'It runs.')
+    expect(network.calls).toEqual([])
+    await ada.conversations.markAllRead()
+    await waitForView(rooms, (view) => first(view)?.unread === 0)
+    for (const end of stops) end()
+    stop()
+  })
+
+  it('are read again after the stream has lost its place', async () => {
+    const { store, ada, network, engines, stop } = await startLists()
+    const rooms = store.conversations({ section: 'rooms' })
+    const favourites = store.conversations({ section: 'favourites' })
+    const stops = [rooms, favourites].map((list) => list.subscribe(() => {}))
+    for (const list of [rooms, favourites]) await waitForView(list, isReady)
+    network.isOffline = true
+    network.cut()
+    await waitForView(store.connection, ({ status }) => status === 'offline')
+    network.isOffline = false
+    network.forget()
+    await ada.conversations.setSettings(engines, { favourite: true })
+    await waitForView(favourites, has('Engines'))
+    await waitForView(rooms, ({ conversations }) => conversations.length === 0)
+    for (const end of stops) end()
+    stop()
+  })
+
+  it('refuse options with an unknown name', async () => {
+    const { store, stop } = await startLists()
+    expect(() => store.conversations({ sections: 'rooms' } as never)).toThrow('has no "sections"')
+    stop()
+  })
+})
