@@ -1,4 +1,5 @@
 import type { AuditEntry } from './accounts/audit/store.ts'
+import type { FindBearer } from './accounts/jwt/tokens.ts'
 import type { Provider } from './accounts/oauth/provider.ts'
 import type { Passwords } from './accounts/passwords/hash.ts'
 import type { Attempts } from './accounts/passwords/throttle.ts'
@@ -153,6 +154,8 @@ export interface Accounts {
   /** Where reading a session is a wait: SQLite reads it from memory. */
   readonly remembered: RememberedSessions | undefined
   readonly authFailures: AuthFailures
+  /** Verifies signed tokens, where `auth.jwt` is configured. */
+  readonly bearers: FindBearer | undefined
   /** The sign-in providers, by name. */
   readonly providers: ReadonlyMap<string, Provider>
   /**

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { createAuditLog } from './accounts/audit/store.ts'
+import { createBearers } from './accounts/jwt/tokens.ts'
 import { type AddressContext, findRecipient } from './accounts/mail-recipients.ts'
 import { createProviders } from './accounts/oauth/provider.ts'
 import { createPasswords } from './accounts/passwords/hash.ts'
@@ -171,6 +172,7 @@ function createAccounts({
     remembered:
       db.dialect === 'sqlite' ? undefined : createRememberedSessions(createSessionList(LIMITS_VERSION), sessionNow),
     authFailures: createAuthFailures(() => maxAuthFailures(config), now),
+    bearers: createBearers(config.auth.jwt, { now, log }),
     get providers() {
       return providers()
     },

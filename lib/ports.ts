@@ -1,9 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Attachment, Notification } from './api/entities.ts'
 import type { PersistedEvent } from './api/events.ts'
 import type { Assistant } from './assistant/provider.ts'
-import type { Actor, Role } from './core/actor.ts'
+import type { Actor } from './core/actor.ts'
+import type { Identity, IdentityRequest } from './core/identity.ts'
 import type { NamesOf } from './core/known-names.ts'
+
+export type { Identity, IdentityRequest } from './core/identity.ts'
 
 /** All fields of log lines; others do not compile. A line of the audit log also has the fields of its `detail`. */
 export type LogField =
@@ -235,33 +237,8 @@ export interface Bus {
   close(): void | Promise<void>
 }
 
-/** A request, for the host's authentication. */
-export interface IdentityRequest {
-  /** As the runtime has it. Its body belongs to the chat. In `auth.authenticate(headers)` it has nothing but headers. */
-  request: Request
-  headers: Headers
-  /** The address of the client, if known. */
-  ip?: string
-  /** On Node: the request and the response, with all that middleware of the host has added to them. */
-  node?: { req: IncomingMessage; res: ServerResponse }
-}
-
 /** A user, or none: what look-ups in databases return differs. */
 type MaybeIdentity = Identity | null | undefined
-
-/** A user as the host knows them. Missing fields keep their value, or get a placeholder for a new user. */
-export interface Identity {
-  /** The host's own id of the user: it never changes and is never reused for another user. */
-  subject: string
-  username?: string
-  email?: string
-  display_name?: string
-  /** The https URL of a photo, at most 2048 characters; an empty text removes it. */
-  avatar_url?: string
-  roles?: readonly Role[]
-  /** `Set-Cookie` lines of the response over HTTP, for a host that renews its own session. */
-  set_cookie?: string | readonly string[]
-}
 
 /**
  * A notification, as `chat.notifications.list` has it. Also each message for a recipient whose level is `all`: then its

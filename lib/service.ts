@@ -5,7 +5,7 @@ import { ensureFormer } from './chat/memberships/filling.ts'
 import type { PeerHandler } from './cluster/receiver.ts'
 import { endStreams } from './cluster/store-presence.ts'
 import { assertParsed } from './config/complete.ts'
-import type { Config } from './config/parse.ts'
+import { type Config, ConfigError } from './config/parse.ts'
 import type { Reloaded } from './config/reload.ts'
 import type { Context } from './context.ts'
 import type { Actor, SystemProfile } from './core/actor.ts'
@@ -129,12 +129,17 @@ const START_OPTIONS: NamesOf<StartOptions> = { background: 0, changed: 0 }
  * @param ports functions of the host, such as its log and its login
  * @throws TypeError for a configuration that `parseConfig` did not return, for no storage, and for a port or a hook that
  *   does not exist, with the nearest right name
+ * @throws ConfigError for `auth.jwt` beside `ports.identity`
  */
 export function createChatService(config: Config, storage: Storage, ports: Ports = {}): Chat {
   assertParsed(config, 'createChatService')
   assertStorage(storage)
   refuseUnknown('createChatService', ports, PORTS)
   assertPorts(ports)
+  if (ports.identity && config.auth.jwt.issuer !== undefined)
+    throw new ConfigError([
+      { key: 'auth.jwt', message: 'and ports.identity exclude each other: call jwtIdentity there' },
+    ])
   const ctx = createContext(config, storage, ports)
   const { cluster, answers, tasks, backups, metrics } = ctx
   const { hub, poller, presence } = ctx.streams

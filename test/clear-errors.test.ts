@@ -73,6 +73,11 @@ const CASES: Record<string, Record<string, Case[]>> = {
       [[parseConfig(), { db: {} }, { hooks: { beforeMessage: {} } }], 'hooks: "beforeMessage" must be a function'],
       [[parseConfig(), { db: {} }, { hooks: { failure: 'ignore' } }], '"failure" must be "refuse" or "pass"'],
     ],
+    jwtIdentity: [
+      [[], 'jwtIdentity needs an object'],
+      [[{ isuer: 'x' }], 'jwtIdentity has no "isuer", did you mean "issuer"?'],
+      [[{ issuer: 'x', audience: 'y' }], 'jwtIdentity: secret must be set, or public_key, or jwks_url'],
+    ],
     openStorage: [
       [[null], 'openStorage: expected options such as { database'],
       [['sqlite::memory:'], 'openStorage: expected options such as { database'],

@@ -1,4 +1,5 @@
 import type { Config } from '../api/config.ts'
+import { jwtProblems } from './auth.ts'
 import { basePathProblems } from './base-path.ts'
 import { mailProblems } from './mail.ts'
 import { oauthProblems } from './oauth.ts'
@@ -12,7 +13,12 @@ export interface ConfigProblem {
 /** Values that are valid one by one but contradict each other. */
 export function findContradictions(config: Config): ConfigProblem[] {
   const { assistant, backup, cluster, database, metrics, server, session } = config
-  const problems = [...basePathProblems(config), ...oauthProblems(config), ...mailProblems(config)]
+  const problems = [
+    ...basePathProblems(config),
+    ...authProblems(config),
+    ...oauthProblems(config),
+    ...mailProblems(config),
+  ]
   if (database.schema && database.url.startsWith('sqlite:')) {
     problems.push({ key: 'database.schema', message: 'is for PostgreSQL: with SQLite set database.prefix' })
   }
@@ -47,6 +53,9 @@ export function findContradictions(config: Config): ConfigProblem[] {
   }
   return [...problems, ...cookieProblems(config)]
 }
+
+const authProblems = ({ auth }: Config): ConfigProblem[] =>
+  jwtProblems(auth.jwt).map(({ key, message }) => ({ key: `auth.jwt.${key}`, message }))
 
 /** Names of cookies that are the same, or that browsers refuse with these attributes. */
 function cookieProblems({ session, security: { cookie, csrf } }: Config): ConfigProblem[] {

@@ -1,3 +1,6 @@
+import * as v from 'valibot'
+import { text } from './key.ts'
+
 /** PostgreSQL cuts names after 63 bytes; the longest one of an index has 31. */
 const MAX_PREFIX_LENGTH = 30
 const PREFIX = /^[a-z][a-z0-9_]*$/
@@ -19,3 +22,18 @@ export function schemaProblem(schema: string): string | undefined {
   if (!SCHEMA.test(schema)) return 'must have small letters, digits and _ only, and begin with a letter or _'
   return /^(pg_|information_schema$)/.test(schema) ? "is one of PostgreSQL's own" : undefined
 }
+
+const placedName = (problemOf: (name: string) => string | undefined) =>
+  v.pipe(
+    text,
+    v.rawCheck(({ dataset, addIssue }) => {
+      const message = dataset.typed && dataset.value ? problemOf(dataset.value) : undefined
+      if (message) addIssue({ message })
+    }),
+  )
+
+/** The name of a schema, or nothing. */
+export const schemaName = placedName(schemaProblem)
+
+/** A prefix, or nothing. */
+export const prefixName = placedName(prefixProblem)

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { isLabel } from '../core/characters.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
 import { AttachmentsSection } from './attachments.ts'
+import { AuthSection } from './auth.ts'
 import { BackupSection } from './backup.ts'
 import { ClusterSection } from './cluster.ts'
 import { CookieSection } from './cookie.ts'
@@ -12,7 +13,7 @@ import { MailSection } from './mail.ts'
 import { MetricsSection } from './metrics.ts'
 import { OauthSection } from './oauth.ts'
 import { AvatarsSection, ConversationsSection, DirectSection, ReceiptsSection, SearchSection } from './people.ts'
-import { prefixProblem, schemaProblem } from './placement.ts'
+import { prefixName, schemaName } from './placement.ts'
 import { publicUrl, ServerSection } from './server.ts'
 import { WellKnownSection } from './well-known.ts'
 
@@ -44,14 +45,6 @@ const databaseUrl = v.pipe(
 )
 // PostgreSQL replaces other characters, and cuts longer names.
 const applicationName = v.pipe(text, v.regex(/^[ -~]{1,63}$/, 'must have 1 to 63 ASCII characters'))
-const placedName = (problemOf: (name: string) => string | undefined) =>
-  v.pipe(
-    text,
-    v.rawCheck(({ dataset, addIssue }) => {
-      const message = dataset.typed && dataset.value ? problemOf(dataset.value) : undefined
-      if (message) addIssue({ message })
-    }),
-  )
 const assistantName = v.pipe(
   text,
   v.maxLength(MAX_LENGTH.name, `must have at most ${MAX_LENGTH.name} characters`),
@@ -71,12 +64,12 @@ export const ConfigSchema = v.object({
       { secret: 'password', reload: 'credentials' },
     ),
     schema: key(
-      placedName(schemaProblem),
+      schemaName,
       '',
       'PostgreSQL: the schema of the tables, created if missing; empty for the first one of the search_path.',
     ),
     prefix: key(
-      placedName(prefixProblem),
+      prefixName,
       '',
       'What the names of tables and indexes begin with, such as chat_, in a database with tables of other programs.',
     ),
@@ -185,6 +178,7 @@ export const ConfigSchema = v.object({
       'Maximum number of accounts that one invite creates; further sign-ups are refused, even if uses are left.',
     ),
   }),
+  auth: AuthSection,
   oauth: OauthSection,
   mail: MailSection,
   links: LinksSection,

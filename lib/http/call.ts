@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { hasSignIn } from '../accounts/authentication/rules.ts'
 import { type CountedCaller, recall, recogniseBy, tokensIn } from '../accounts/authentication/service.ts'
 import { identify } from '../accounts/host-identity/service.ts'
 import type { Client } from '../accounts/sessions/service.ts'
@@ -78,7 +79,9 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, perf
   const ctx = contextOf(chat)
   // What no limit counts answers at any time: probes, metrics, and what is fixed.
   if (isLimited(route)) assertStarted(ctx)
-  if (route.sign_in && ctx.host.identity) throw new ChatError('not_found')
+  // Without a sign-in of the service, keys and the sessions of before stay.
+  if (route.sign_in && (ctx.host.identity || (route.access === 'public' && !hasSignIn(ctx))))
+    throw new ChatError('not_found')
   if (route.before) await route.before({ chat })
   const takesBody = route.body && (!route.body_optional || hasBody(request))
   const limits = takesBody ? apiGroupOf(route.path).body : undefined

@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { SignJWT } from 'jose'
 import { Client } from 'pg'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { openTarget } from '../../lib/backups/backups.ts'
@@ -200,6 +201,25 @@ const TRIALS: Record<string, () => Promise<boolean>> = {
     await service.idle()
     expect(smtp.mails[0]!.user).toBe('chat')
     return isSignedIn()
+  },
+
+  async 'auth.jwt.secret'() {
+    const [old, current] = ['an old secret of thirty-two bytes', 'a new secret of thirty-two bytes']
+    const withSecret = (secret: string) => ({ auth: { jwt: { issuer: 'shop', audience: 'chat', secret } } })
+    const sign = (secret: string) =>
+      new SignJWT({ iss: 'shop', aud: 'chat', sub: 'ada' })
+        .setProtectedHeader({ alg: 'HS256' })
+        .setIssuedAt()
+        .setExpirationTime('10m')
+        .sign(new TextEncoder().encode(secret))
+    const { start, isSignedIn } = await started(withSecret(old))
+    const second = await start(withSecret(current))
+    const statusOf = async (secret: string) => {
+      const headers = { authorization: `Bearer ${await sign(secret)}` }
+      return (await fetch(`${second.base_url}/api/auth/me`, { headers })).status
+    }
+    expect([await statusOf(current), await statusOf(old)]).toEqual([200, 401])
+    return isSignedIn(second)
   },
 
   'assistant.api_key': () => modelServerGets('authorization', (value) => ({ api_key: value }), 'Bearer '),

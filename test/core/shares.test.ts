@@ -231,6 +231,7 @@ const OTHERS: Record<string, string[]> = {
     'lib/live/hub/hub.ts: createStreams ×1',
   ],
   'refuses for the state of the service, of its storage or of a file, not for what a caller has': [
+    'lib/accounts/jwt/key-set.ts: unavailable ×1',
     'lib/accounts/sessions/service.ts: unavailable ×1',
     'lib/assistant/runner.ts: unavailable ×1',
     'lib/chat/attachments/cleaning.ts: unavailable ×1',

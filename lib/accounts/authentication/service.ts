@@ -7,8 +7,9 @@ import { SECOND } from '../../core/units.ts'
 import { assertKnown } from '../../core/use-case.ts'
 import type { LimitsVersion } from '../../limits/store.ts'
 import type { Micros } from '../../storage/sql.ts'
+import { KEY_PREFIX } from '../api-keys/rules.ts'
 import { recogniseKey } from '../api-keys/service.ts'
-import { identify } from '../host-identity/service.ts'
+import { identify, identifyByToken } from '../host-identity/service.ts'
 import { recordExpiry, recordUse } from '../sessions/record-use.ts'
 import { mayCall } from '../sessions/remembered.ts'
 import { endIfReplayed } from '../sessions/rotated.ts'
@@ -32,8 +33,8 @@ export interface CountedCaller extends Caller {
 }
 
 /**
- * The caller of a request: from the host's own authentication, if it has one; else from `Authorization: Bearer`; else
- * from the session cookie. The first of them that is present decides.
+ * The caller of a request: from the host's own authentication, if it has one; else from `Authorization: Bearer`, an API
+ * key or a signed token (`auth.jwt`); else from the session cookie. The first of them that is present decides.
  *
  * @throws ChatError `unauthenticated`, `session_expired`
  */
@@ -49,6 +50,9 @@ export async function recogniseBy(
   request: Client,
   { api_key, token_hash }: CallerTokens,
 ): Promise<CountedCaller> {
+  const { bearers } = ctx.accounts
+  if (api_key !== undefined && bearers && !api_key.startsWith(KEY_PREFIX))
+    return { actor: await identifyByToken(ctx, bearers, { token: api_key, token_hash: token_hash!, ip: request.ip }) }
   if (api_key !== undefined) return { actor: await recogniseKey(ctx, api_key, token_hash) }
   return resume(ctx, request, token_hash)
 }
@@ -67,9 +71,9 @@ interface Client {
 
 /** What a request proves its caller with. */
 export interface CallerTokens {
-  /** The token of `Authorization: Bearer`; with one, the session does not count. */
+  /** The token of `Authorization: Bearer`, an API key or a signed token; with one, the session does not count. */
   api_key: string | undefined
-  /** The digest of the API key, or else of the session token. */
+  /** The digest of that token, or else of the session token. */
   token_hash: string | undefined
 }
 

@@ -5,13 +5,23 @@ import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { unknownNames } from '../../core/known-names.ts'
 import { namesIn } from '../../core/schema-names.ts'
+import { SECOND } from '../../core/units.ts'
+import type { Login } from '../../live/readers/reader.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isTaken } from '../../storage/errors.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { AuditEntry } from '../audit/store.ts'
 import { HostIdentity } from '../identities/schema.ts'
-import { findIdentity, hostKey, type IdentityKey, insertIdentity } from '../identities/store.ts'
+import {
+  findIdentity,
+  hostKey,
+  type IdentifiedUser,
+  type IdentityKey,
+  insertIdentity,
+  setClaimed,
+} from '../identities/store.ts'
+import type { FindBearer } from '../jwt/tokens.ts'
 import { endMeans } from '../means/ending.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { announceChange } from '../users/announcing.ts'
@@ -21,10 +31,15 @@ import { insertUser, updateProfile } from '../users/store-naming.ts'
 import { placeholderUser, toProfile } from './rules.ts'
 
 /** A user of the host's, as it is stored. */
-export type HostUser = ShownUser & Pick<UserRow, 'disabled_at' | 'created_at'>
+export type HostUser = ShownUser &
+  Pick<UserRow, 'disabled_at' | 'created_at'> &
+  Partial<Pick<IdentifiedUser, 'tokens_after' | 'claims_at'>>
 
 /** The source of what is known of a user, as in an audit entry. */
 type By = Pick<AuditEntry, 'actor_id' | 'ip'>
+
+/** The minimum time between two stored instants of proofs that give the same names. */
+const CLAIM_SECONDS = 60
 
 /** How often to retry after a conflict with another request for the same user or name. */
 const MAX_ATTEMPTS = 5
@@ -53,13 +68,56 @@ export async function identify(ctx: Context, request: IdentityRequest): Promise<
     throw new ChatError('unauthenticated', { message: NO_SUBJECT })
   }
   const { subject, set_cookie } = identity
-  const user = await upsertHostUser(ctx, identity, { ip: request.ip })
-  if (user.disabled_at) throw new ChatError('unauthenticated')
-  const actor: Actor = { user_id: user.id, roles: splitRoles(user.roles) }
   const ask = async () => (await ctx.host.identity!(request))?.subject === subject
-  ctx.streams.logins.set(actor, { subject, at, ask })
-  return { actor, ...(set_cookie && { set_cookie }) }
+  return { actor: await admit(ctx, identity, { at, ip: request.ip, ask }), ...(set_cookie && { set_cookie }) }
 }
+
+/**
+ * The caller of a signed token, as {@link identify}.
+ *
+ * @throws ChatError `session_expired`, `unauthenticated`; `unavailable` while the keys of tokens cannot be read
+ */
+export async function identifyByToken(
+  ctx: Context,
+  find: FindBearer,
+  { token, token_hash, ip }: { token: string; token_hash: string; ip: string | undefined },
+): Promise<Actor> {
+  const at = ctx.now()
+  const { success, output: identity } = v.safeParse(HostIdentity, await find(token, token_hash), {
+    abortPipeEarly: true,
+  })
+  if (!success) throw new ChatError('unauthenticated', { message: NO_SUBJECT })
+  // What ends the token is looked up with the rights of the stream.
+  return admit(ctx, identity, { at, ip, ask: () => Promise.resolve(true) })
+}
+
+/** @param login what opened it, when, and from where */
+async function admit(
+  ctx: Context,
+  identity: HostIdentity,
+  { at, ip, ask }: Pick<Login, 'at' | 'ask'> & { ip: string | undefined },
+): Promise<Actor> {
+  const { subject, issued_at, expires_at } = identity
+  const user = await upsertHostUser(ctx, identity, { ip })
+  if (isRefused(user, identity)) throw new ChatError('unauthenticated')
+  const actor: Actor = { user_id: user.id, roles: splitRoles(user.roles) }
+  ctx.streams.logins.set(actor, { subject, at, ask, issued_at: toMicros(issued_at), expires_at: toMicros(expires_at) })
+  return actor
+}
+
+const toMicros = (seconds: number | undefined) => (seconds === undefined ? undefined : Math.floor(seconds * SECOND))
+
+/** Whether a user may not call with a proof of this instant. */
+const isRefused = (user: HostUser, { issued_at }: HostIdentity) =>
+  user.disabled_at !== null || (issued_at !== undefined && issued_at * SECOND <= (user.tokens_after ?? 0))
+
+/** Whether the stored names are from a later proof. */
+const isOutdated = ({ claims_at }: HostUser, { issued_at }: HostIdentity) =>
+  issued_at !== undefined && issued_at * SECOND < (claims_at ?? 0)
+
+/** Whether the instant of a proof is to be stored: with other names, and once in a while with the same. */
+const isClaimDue = ({ claims_at }: HostUser, { issued_at }: HostIdentity) =>
+  issued_at !== undefined && issued_at * SECOND - (claims_at ?? 0) >= CLAIM_SECONDS * SECOND
 
 /** A caller that the host knows, and the cookies that it sets. */
 interface Identified {
@@ -73,7 +131,7 @@ const NO_SUBJECT =
 /** The user of a person of the host's, created or updated if that is necessary: the same one at every call. */
 export async function upsertHostUser(ctx: Context, identity: HostIdentity, by: By): Promise<HostUser> {
   const existing = await findIdentity(ctx.db, hostKey(identity.subject))
-  if (existing && isSame(existing, await profileOf(ctx.db, identity, existing, ctx.now()))) return existing
+  if (existing && (await isCurrent(ctx, existing, identity))) return existing
   for (let left = MAX_ATTEMPTS - 1; ; left--) {
     try {
       return await ctx.write((tx) => createOrUpdate(ctx, tx, identity, by))
@@ -84,11 +142,21 @@ export async function upsertHostUser(ctx: Context, identity: HostIdentity, by: B
   }
 }
 
+/** Whether nothing is to be stored of a user: the proof is refused, older than the names, or gives the same. */
+async function isCurrent(ctx: Context, user: HostUser, identity: HostIdentity): Promise<boolean> {
+  if (isRefused(user, identity) || isOutdated(user, identity)) return true
+  return !isClaimDue(user, identity) && isSame(user, await profileOf(ctx.db, identity, user, ctx.now()))
+}
+
 /** Creates or updates the user. @throws ChatError 409 when another request was faster */
 async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: By): Promise<HostUser> {
   const existing = await findLocked(tx, hostKey(identity.subject))
+  if (existing && (isRefused(existing, identity) || isOutdated(existing, identity))) return existing
   const profile = await profileOf(tx, identity, existing ?? placeholderUser(ctx.id(), toProfile(identity)), ctx.now())
   if (existing) {
+    if (identity.issued_at !== undefined)
+      await setClaimed(tx, hostKey(identity.subject), Math.floor(identity.issued_at * SECOND))
+    if (isSame(existing, profile)) return existing
     await updateProfile(tx, profile, ctx.now())
     announceChange(tx, existing, { ...existing, ...profile })
     if (uniqueKey(profile.email) !== uniqueKey(existing.email))
@@ -104,6 +172,8 @@ async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: 
   if (conflict) throw new ChatError(conflict)
   const linked = { ...hostKey(identity.subject), id: ctx.id(), user_id: row.id, created_at: ctx.now() }
   if (!(await insertIdentity(tx, linked))) throw new ChatError('conflict')
+  if (identity.issued_at !== undefined)
+    await setClaimed(tx, hostKey(identity.subject), Math.floor(identity.issued_at * SECOND))
   tx.audit({ act: 'user.created', ...by, subject_id: row.id, detail: { by: 'host', roles: row.roles } })
   return row
 }

@@ -15,6 +15,9 @@ const SetCookie = v.pipe(
 )
 const SetCookies = v.pipe(v.array(SetCookie), v.maxLength(MAX_COOKIES))
 
+/** Not beyond what instants of a database can be. */
+const UnixSeconds = v.pipe(v.number(), v.minValue(0), v.maxValue(9e9))
+
 /** The result of the host's `identity` port. A value that cannot be stored counts as missing, except the subject. */
 export const HostIdentity = v.object({
   subject: Subject,
@@ -23,6 +26,8 @@ export const HostIdentity = v.object({
   display_name: v.fallback(v.optional(DisplayName), undefined),
   avatar_url: v.fallback(v.optional(AvatarUrl), undefined),
   roles: v.fallback(v.optional(v.array(v.fallback(v.optional(Roles.pipe[0].item), undefined))), undefined),
+  issued_at: v.fallback(v.optional(UnixSeconds), undefined),
+  expires_at: v.fallback(v.optional(UnixSeconds), undefined),
   set_cookie: v.fallback(
     v.optional(
       v.union([

@@ -17,14 +17,22 @@ export function hostKey(subject: string): IdentityKey {
   return { provider: 'host', issuer: '', subject }
 }
 
+/** A user who was found by an identity. */
+export interface IdentifiedUser extends Omit<UserRow, 'password_hash'> {
+  /** Proofs of a login that were issued up to this instant are refused. */
+  tokens_after: Micros
+  /** When the proof was issued by which the names were stored last; `null`: none says it. */
+  claims_at: Micros | null
+}
+
 /** The user of an identity. By primary key. */
 export function findIdentity(
   db: Queries,
   { provider, issuer, subject }: IdentityKey,
-): Promise<Omit<UserRow, 'password_hash'> | undefined> {
+): Promise<IdentifiedUser | undefined> {
   return db.get(
     sql`SELECT u.id, u.email, u.email_verified_at, u.username, u.display_name, u.avatar_url, u.roles,
-            u.disabled_at, u.created_at
+            u.disabled_at, u.created_at, u.tokens_after, i.claims_at
        FROM identities i JOIN users u ON u.id = i.user_id
       WHERE i.provider = ${provider} AND i.issuer = ${issuer} AND i.subject = ${subject}`,
   )
@@ -43,6 +51,14 @@ export function insertIdentity(tx: Queries, row: IdentityRow): Promise<number> {
     sql`INSERT INTO identities (id, provider, issuer, subject, user_id, created_at)
           VALUES (${row.id}, ${row.provider}, ${row.issuer}, ${row.subject}, ${row.user_id}, ${row.created_at})
      ON CONFLICT DO NOTHING`,
+  )
+}
+
+/** Stores when the proof was issued by which names were stored. */
+export async function setClaimed(tx: Queries, { provider, issuer, subject }: IdentityKey, at: Micros): Promise<void> {
+  await tx.run(
+    sql`UPDATE identities SET claims_at = ${at}
+      WHERE provider = ${provider} AND issuer = ${issuer} AND subject = ${subject}`,
   )
 }
 

@@ -4,7 +4,7 @@ import { deleteMailsOfKind } from '../../mail/store.ts'
 import { sessionEnded } from '../audit/rules.ts'
 import type { AuditEntry } from '../audit/store.ts'
 import { CAUSES, type Cause, type Ends, type Means } from './rules.ts'
-import { countLiveSessions, deleteMeans, type Ending, type Holder, listKeyNames } from './store.ts'
+import { countLiveSessions, deleteMeans, type Ending, type Holder, listKeyNames, refuseTokens } from './store.ts'
 
 /** The mails whose token is made when they are sent, and which no row of the means would keep from making one. */
 const MAILS: Partial<Record<Means, 'reset_password' | 'verify_email'>> = {
@@ -38,7 +38,8 @@ export async function endMeans(
   const live = await findLive(ctx, tx, holder, stays)
   for (const means of Object.keys(CAUSES[cause].ends as Ends) as Means[]) {
     if (keep.includes(means) || isRefused(cause, means)) continue
-    if (means !== 'invites') ended[means] = await deleteMeans(tx, means, holder, stays)
+    if (means === 'tokens') await refuseTokens(tx, holder, ctx.now())
+    else if (means !== 'invites') ended[means] = await deleteMeans(tx, means, holder, stays)
     else if ('user_id' in holder) ended.invites = await ctx.accounts.revokeInvites(tx, holder.user_id, by)
     // One that waits would make another link when it is sent.
     const mail = MAILS[means]
@@ -88,4 +89,5 @@ const NONE: Record<Means, number> = {
   undo_links: 0,
   known_browsers: 0,
   invites: 0,
+  tokens: 0,
 }

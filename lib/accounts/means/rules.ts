@@ -13,6 +13,7 @@ export const MEANS = {
   undo_links: 'links that undo a change of the address',
   known_browsers: 'known browsers',
   invites: 'invites that the user has made',
+  tokens: 'signed tokens',
 } as const
 
 /** The name of a means of access. */
@@ -46,10 +47,12 @@ const EVERY: Record<Means, string> = {
   undo_links: '',
   known_browsers: '',
   invites: '',
+  tokens: '',
 }
 
 const BY_ADMINISTRATOR = {
   sessions: '',
+  tokens: '',
   keys: '',
   link_attempts: '',
   reset_links: '',
@@ -64,6 +67,7 @@ export const CAUSES = {
     reason: 'password',
     ends: {
       sessions: 'except the current one',
+      tokens: '',
       link_attempts: '',
       reset_links: '',
       address_changes: '',
@@ -75,6 +79,7 @@ export const CAUSES = {
     reason: 'password',
     ends: {
       sessions: '',
+      tokens: '',
       keys: 'without `keep_keys`',
       link_attempts: '',
       reset_links: '',

@@ -23,7 +23,7 @@ interface Rows {
 }
 
 /** The rows of the means of access. `chat/invites` ends the invites into conversations. */
-export const ROWS: Record<Exclude<Means, 'invites'>, Rows> = {
+export const ROWS: Record<Exclude<Means, 'invites' | 'tokens'>, Rows> = {
   sessions: { table: sql`sessions`, user: sql`user_id`, except: { column: sql`id`, value: 'session' } },
   keys: { table: sql`api_keys`, user: sql`user_id` },
   // The host's own authentication, which has no issuer, still finds its user.
@@ -52,6 +52,12 @@ export function deleteMeans(
   const kept = except && stays[except.value]
   const rows = 'all' in holder ? sql`${user} IS NOT NULL` : sql`${user} = ${holder.user_id}`
   return tx.run(sql`DELETE FROM ${table} ${where(rows, which, !!kept && sql`${except.column} <> ${kept}`)}`)
+}
+
+/** Refuses the signed tokens that were issued up to an instant. They have no rows, so none is counted. */
+export async function refuseTokens(tx: Queries, holder: Holder, at: Micros): Promise<void> {
+  const users = 'all' in holder ? sql`` : sql`AND id = ${holder.user_id}`
+  await tx.run(sql`UPDATE users SET tokens_after = ${at} WHERE tokens_after < ${at} ${users}`)
 }
 
 /** The number of sessions that have not expired, without one that stays. By sessions_of_user. */

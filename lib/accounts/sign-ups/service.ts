@@ -10,6 +10,7 @@ import { useCase } from '../../core/use-case.ts'
 import { deleteMailsToUsers } from '../../mail/store.ts'
 import type { Queries } from '../../storage/database.ts'
 import { byActor } from '../audit/rules.ts'
+import { hasSignIn } from '../authentication/rules.ts'
 import { worthless } from '../mails/link-error.ts'
 import {
   countNewcomers,
@@ -54,7 +55,7 @@ export const invite = useCase({
     assertAdmin(actor)
     refuseKeys(actor)
     const { outbox } = ctx.mail
-    if (ctx.host.identity || !ctx.config.invites.allow_signup) throw new ChatError('signup_disabled')
+    if (!hasSignIn(ctx) || !ctx.config.invites.allow_signup) throw new ChatError('signup_disabled')
     if (input.mail && !outbox)
       throw new ChatError('conflict', { message: 'The service sends no mail: ask for the link instead.' })
     const token = input.mail ? undefined : newToken()

@@ -6,6 +6,7 @@ import { MAX_LENGTH } from '../../core/lengths.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { byActor } from '../audit/rules.ts'
+import { hasSignIn } from '../authentication/rules.ts'
 import { toAccount, toAccounts } from './accounts.ts'
 import { photosOf } from './photos.ts'
 import { assertStillAdmin } from './rules.ts'
@@ -30,7 +31,7 @@ export const create = useCase({
     // Otherwise a stolen key could create a separate login, which would outlive the revoked key.
     if (input.password !== undefined || input.roles.includes('admin')) refuseKeys(actor)
     // A host with its own authentication needs no set-up.
-    if (!ctx.host.identity && !(await hasUsers(ctx.db))) throw new ChatError('setup_required')
+    if (hasSignIn(ctx) && !(await hasUsers(ctx.db))) throw new ChatError('setup_required')
     const hasher = { user: actor.user_id || undefined, ip: actor.ip }
     const password_hash =
       input.password === undefined ? null : await ctx.accounts.passwords.hash(input.password, hasher)

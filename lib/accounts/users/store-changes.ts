@@ -1,9 +1,9 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Micros, sql } from '../../storage/sql.ts'
 
-/** Ends all streams of a user that were opened up to an instant. */
+/** Ends all streams of a user that were opened up to an instant, and refuses signed tokens that were issued up to it. */
 export async function endStreams(tx: Queries, id: string, at: Micros): Promise<void> {
-  await tx.run(sql`UPDATE users SET streams_ended_at = ${at} WHERE id = ${id}`)
+  await tx.run(sql`UPDATE users SET streams_ended_at = ${at}, tokens_after = ${at} WHERE id = ${id}`)
 }
 
 /** Removes a user's password. */

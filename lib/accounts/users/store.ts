@@ -142,12 +142,18 @@ export function listUsers(
   )
 }
 
-/** The ones of these users that exist and are not disabled, each with the time up to which its streams must end. */
-export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<Map<string, Micros>> {
-  const rows = await db.all<{ id: string; streams_ended_at: Micros | null }>(
-    sql`SELECT id, streams_ended_at FROM users WHERE disabled_at IS NULL AND id ${among(db, ids)}`,
+/** Up to which instants streams and signed tokens of a user have ended. */
+interface StreamsEnded {
+  streams_ended_at: Micros
+  tokens_after: Micros
+}
+
+/** The ones of these users that exist and are not disabled, each with the times up to which its streams must end. */
+export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<Map<string, StreamsEnded>> {
+  const rows = await db.all<StreamsEnded & { id: string }>(
+    sql`SELECT id, coalesce(streams_ended_at, 0) AS streams_ended_at, tokens_after FROM users WHERE disabled_at IS NULL AND id ${among(db, ids)}`,
   )
-  return new Map(rows.map((row) => [row.id, row.streams_ended_at ?? 0]))
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** Locks the user's sessions: other changes of them wait until this transaction ends. */

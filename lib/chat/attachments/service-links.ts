@@ -62,8 +62,9 @@ export async function openLink(ctx: Context, token: string, options?: LinkOption
 /** Whether the user is not disabled, and the session, the API key, or the sign-in of a host has not ended. */
 async function isStillIn({ config, db, now, sessionNow }: Context, claims: LinkClaims): Promise<boolean> {
   const { user_id, session_id, key_id, expires_at } = claims
-  const ended_at = (await listEnabledUsers(db, [user_id])).get(user_id)
-  if (ended_at === undefined) return false
+  const user = (await listEnabledUsers(db, [user_id])).get(user_id)
+  if (!user) return false
+  const ended_at = Math.max(user.streams_ended_at, user.tokens_after)
   const created_at = expires_at - config.attachments.link_seconds * SECOND
   if (session_id === undefined && key_id === undefined && created_at <= ended_at) return false
   if (session_id !== undefined && (await listLiveSessions(db, [session_id], sessionNow())).length === 0) return false

@@ -33,14 +33,17 @@ export async function findRefusals(db: Queries, now: Micros, readers: Reader[]):
     const { session_id, key_id } = reader
     const bySession = session_id === undefined ? NEVER : sessions.get(session_id)
     const expires = key_id === undefined ? bySession : keys.get(key_id)
-    const ended = enabled.get(reader.user_id) ?? NEVER
-    if (reader.since <= ended || expires === undefined) return [[reader, 'session_ended']]
+    const user = enabled.get(reader.user_id)
+    const { issued_at = NEVER, expires_at = NEVER } = reader.login ?? {}
+    const isEnded =
+      !user || reader.since <= user.streams_ended_at || issued_at <= user.tokens_after || expires_at <= now
+    if (isEnded || expires === undefined) return [[reader, 'session_ended']]
     const isOut =
       !reader.is_system &&
       reader.conversation_id !== undefined &&
       !places.has(`${reader.conversation_id}/${reader.user_id}`)
     if (isOut) return [[reader, 'removed']]
-    reader.expires_at = expires
+    reader.expires_at = Math.min(expires, expires_at)
     return []
   })
 }

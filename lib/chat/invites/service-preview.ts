@@ -1,3 +1,4 @@
+import { hasSignIn } from '../../accounts/authentication/rules.ts'
 import { findOpenInvite } from '../../accounts/sign-ups/service.ts'
 import { photosOf } from '../../accounts/users/photos.ts'
 import { listVisible, toPerson } from '../../accounts/users/store-people.ts'
@@ -46,13 +47,13 @@ async function read(ctx: Context, db: Queries, token: string): Promise<InvitePre
     ...(title && { title }),
     participant_count,
     ...(await readMaker(ctx, db, invite)),
-    can_sign_up: !ctx.host.identity && canSignUp(ctx, invite, issuer),
+    can_sign_up: hasSignIn(ctx) && canSignUp(ctx, invite, issuer),
   }
 }
 
 async function readNewcomer(ctx: Context, db: Queries, token: string): Promise<InvitePreview> {
   const invite = await findOpenInvite(ctx, db, token)
-  const can_sign_up = !ctx.host.identity && ctx.config.invites.allow_signup
+  const can_sign_up = hasSignIn(ctx) && ctx.config.invites.allow_signup
   return { kind: 'service', ...(await readMaker(ctx, db, invite)), can_sign_up }
 }
 

@@ -1,3 +1,4 @@
+import { hasSignIn } from '../../accounts/authentication/rules.ts'
 import { type Client, openSession, type SignedIn } from '../../accounts/sessions/service.ts'
 import { addNamedUser } from '../../accounts/users/service.ts'
 import { findUserByEmail } from '../../accounts/users/store.ts'
@@ -26,7 +27,7 @@ export async function signUp(
   const { username, display_name, email, password, token } = input
   if (email === undefined || password === undefined) throw new ChatError('unauthenticated')
   // A host with its own authentication also creates the users.
-  if (ctx.host.identity) throw new ChatError('unauthenticated')
+  if (!hasSignIn(ctx)) throw new ChatError('unauthenticated')
   // Before the password is hashed, and again in the transaction.
   const invite = await assertSignsUp(ctx, token, email)
   await assertAddressFree(ctx, invite.id, email)

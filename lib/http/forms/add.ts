@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { H3Event } from 'h3'
+import { hasSignIn } from '../../accounts/authentication/rules.ts'
 import { FORM_PATHS } from '../../config/links.ts'
 import type { Config } from '../../config/parse.ts'
 import { contextOf } from '../../core/context-of.ts'
@@ -29,7 +30,7 @@ type AddRoute = (path: string, respond: (event: H3Event) => unknown) => void
 
 /** Adds a form for each mailed link without a page of its own. The forms call the routes of the API. */
 export function addForms(at: AddRoute, service: Service, config: Config): void {
-  if (!config.features.auth_v1 || contextOf(service.chat).host.identity) return
+  if (!config.features.auth_v1 || !hasSignIn(contextOf(service.chat))) return
   for (const form of FORMS) {
     if (config.links[form.link] !== undefined) continue
     at(FORM_PATHS[form.link], (event) => answer(service, form, event))

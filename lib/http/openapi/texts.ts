@@ -66,7 +66,7 @@ export const DESCRIPTION = `Users, conversations with participants, threads of m
 - A body nested deeper than 32, with more than 1,000 entries in all (10,000 under \`/v1\`) or with a key \`__proto__\`
   anywhere is \`malformed_json\`. Lengths count UTF-16 units: a character beyond U+FFFF, such as most emoji, is two.
 - Signing in sets two cookies. Every call with a session, except GET, sends the value of the CSRF cookie in a header.
-  An API key in \`Authorization: Bearer\` needs neither.
+  An API key or a signed token in \`Authorization: Bearer\` needs neither.
 - Errors are problem documents (RFC 9457): \`code\` is for programs and does not change, \`detail\` is for people, and
   \`errors\` lists the invalid fields. A resource that the caller may not see is \`not_found\`, as if it did not exist.
 - Lists with more pages have \`next_after\` or \`next_cursor\`. A \`limit\` above the maximum is lowered to it.

@@ -25,6 +25,9 @@ export interface Sink {
 export interface Login {
   readonly subject: string
   readonly at: Micros
+  /** When its proof was issued, and expires, where that has these times: signed tokens do. */
+  readonly issued_at?: Micros | undefined
+  readonly expires_at?: Micros | undefined
   /** Whether the host still recognises the same person. @throws whatever the host throws */
   ask(): Promise<boolean>
 }

@@ -1,3 +1,4 @@
+import { hasSignIn } from '../../accounts/authentication/rules.ts'
 import { oauthProviders } from '../../config/oauth.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Capabilities } from './schema.ts'
@@ -5,16 +6,16 @@ import type { Capabilities } from './schema.ts'
 /** What the service offers and allows, as it is configured. Nothing in it is of a user, and nothing is secret. */
 export const get = useCase({
   takes: [],
-  run: ({ config, answers, host: { identity }, mail: { outbox }, search }): Capabilities => {
+  run: ({ config, answers, host, mail: { outbox }, search }): Capabilities => {
     const { cookie_name, header_name, enabled } = config.security.csrf
     const { message_bytes, max_depth, reactions_per_message, pins } = config.limits
     const { assistant, attachments: files, avatars, invites } = config
-    const hasSignIn = !identity
+    const signsIn = hasSignIn({ config, host })
     return {
-      sign_in: hasSignIn,
-      providers: hasSignIn ? oauthProviders(config).map(({ name, title }) => ({ name, title })) : [],
+      sign_in: signsIn,
+      providers: signsIn ? oauthProviders(config).map(({ name, title }) => ({ name, title })) : [],
       mail: outbox !== undefined,
-      sign_up: hasSignIn && invites.allow_signup,
+      sign_up: signsIn && invites.allow_signup,
       web: config.server.web === true,
       search: search.isOn(),
       ...(answers.isOffered && { assistant: { name: assistant.name } }),
@@ -22,7 +23,7 @@ export const get = useCase({
       ...(avatars.enabled && { avatars: { max_bytes: avatars.max_bytes } }),
       default_layout: config.conversations.default_layout,
       direct: config.direct.enabled,
-      ...(hasSignIn && enabled && { csrf: { cookie_name, header_name } }),
+      ...(!host.identity && enabled && { csrf: { cookie_name, header_name } }),
       limits: {
         ...{ message_bytes, max_depth, reactions_per_message, pins },
         invite_uses: invites.max_uses,

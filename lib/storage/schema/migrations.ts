@@ -61,6 +61,7 @@ import { followersOfThreads } from './0060-followers-of-threads.ts'
 import { favourites } from './0063-favourites.ts'
 import { variants } from './0064-variants.ts'
 import { roomsOfInvites } from './0065-rooms-of-invites.ts'
+import { signedTokens } from './0067-signed-tokens.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -159,6 +160,7 @@ export const MIGRATIONS: readonly Migration[] = [
   favourites,
   variants,
   roomsOfInvites,
+  signedTokens,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */
