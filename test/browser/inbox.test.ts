@@ -42,7 +42,9 @@ describe.skipIf(!hasBrowser)('the inbox of the web chat', () => {
 
     // One stop of the Tab key; a row that is done gives the focus to the next one.
     expect(await page.locator('.inbox a[tabindex="0"]').allTextContents()).toHaveLength(1)
-    await page.press('.inbox li:first-child a', 'j')
+    await page.press('.inbox li:first-child a', 'ArrowRight')
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Done')
+    await page.press('.inbox button:focus', 'j')
     await page.press('.inbox a:focus', 'e')
     await expect.poll(async () => (await rows()).length).toBe(2)
     expect(await focused()).toMatch(/bob and grace/)

@@ -115,6 +115,49 @@ describe.skipIf(!hasBrowser)('the sidebar', () => {
     expect(stage.problems).toEqual([])
   }, 60_000)
 
+  it('is one stop of Tab, in which arrows walk, to the menu of a row and the button of a section, too', async () => {
+    const stage = await openStage({})
+    const { page, engines, url } = { ...(await openList(stage)), url: stage.url }
+    const focused = () =>
+      page.evaluate(`(({ activeElement: at }) => at.closest('.panel') ? at.textContent
+        : at.ariaLabel ?? at.querySelector('.name bdi')?.textContent ?? at.textContent)(document)`)
+    const press = (key: string) => page.press(':focus', key)
+    await page.goto(`${url}/#/c/${engines}`)
+    await page.waitForSelector('.conversations a[aria-current=page]')
+    await page.press('.sidebar a[href="#/threads"]', 'Tab')
+    expect(await focused()).toBe('Engines')
+    for (const [key, name] of [
+      ['ArrowUp', 'Weaving'],
+      ['k', 'Rooms'],
+      ['ArrowRight', 'New room'],
+      ['ArrowDown', 'Weaving'],
+      ['End', 'Sums'],
+      ['Home', 'Rooms'],
+      ['j', 'Weaving'],
+    ] as const) {
+      await press(key)
+      await expect.poll(focused, TIMEOUT).toBe(name)
+    }
+    await page.waitForSelector('.conversations [data-row]:has-text("Weaving") .row-menu button')
+    await press('ArrowRight')
+    expect(await focused()).toBe('More')
+    await press('Enter')
+    await expect.poll(focused, TIMEOUT).toBe('Mute')
+    await press('Tab')
+    expect(await focused()).toBe('Add to favourites')
+    await press('Escape')
+    expect(await focused()).toBe('More')
+    await press('ArrowLeft')
+    expect(await focused()).toBe('Weaving')
+    await press('Tab')
+    expect(await page.evaluate(`document.activeElement.closest('.conversations')`)).toBe(null)
+    await press('Shift+Tab')
+    expect(await focused()).toBe('Weaving')
+    await press('Enter')
+    await page.waitForSelector('.conversation h2:text-is("Weaving")')
+    expect(stage.problems).toEqual([])
+  }, 60_000)
+
   it('leaves the rows where they are while the pointer is there', async () => {
     const stage = await openStage({})
     const { page, grace, engines } = await openList(stage)

@@ -18,16 +18,15 @@ import { draftsOf, forgetDraft } from './drafts.ts'
 export function DraftsPane({ user }: { user: User }) {
   const drafts = draftsOf(user.id)
   const words = composeTexts.value.draft_list
-  const { list, tabIndexOf, leave } = useRoving(drafts.length)
+  const { list, leave } = useRoving()
   return (
     <SettingsPane title={texts.value.drafts.title} tabs={[]} current="">
       {drafts.length === 0 && <p class="quiet">{words.empty}</p>}
       <ul class="inbox rows" {...list}>
-        {drafts.map((draft, index) => (
+        {drafts.map((draft) => (
           <DraftItem
             key={draft.place}
             draft={draft}
-            tabIndex={tabIndexOf(index)}
             onDiscard={() => {
               leave()
               forgetDraft(user.id, draft.place)
@@ -41,11 +40,10 @@ export function DraftsPane({ user }: { user: User }) {
 
 interface ItemProps {
   draft: ReturnType<typeof draftsOf>[number]
-  tabIndex: number
   onDiscard: () => void
 }
 
-function DraftItem({ draft, tabIndex, onDiscard }: ItemProps) {
+function DraftItem({ draft, onDiscard }: ItemProps) {
   const { store } = useApp()
   const { conversations } = useReadable(store.conversations)
   const { files, threads, conversations: places } = texts.value
@@ -61,7 +59,6 @@ function DraftItem({ draft, tabIndex, onDiscard }: ItemProps) {
         href={hrefOf(
           isReply ? { name: 'thread', conversation_id, root_id: place } : { name: 'conversation', conversation_id },
         )}
-        tabIndex={tabIndex}
       >
         {conversation ? <ConversationSign conversation={conversation} /> : <Avatar id={conversation_id} name={title} />}
         <span class="name" dir="auto">

@@ -3,6 +3,7 @@ import { useApp } from '../app/context.ts'
 import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { useRoving } from '../parts/roving.ts'
 import { useVisible } from '../parts/visible.ts'
 import { Waiting } from '../parts/waiting.tsx'
 import { useWindowed } from '../parts/windowed.ts'
@@ -29,7 +30,8 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
     conversations: conversations.slice(0, MAX_KEPT),
   }))
   const end = useRef<HTMLLIElement>(null)
-  const scroller = useRef<HTMLUListElement>(null)
+  const keys = useRoving()
+  const scroller = keys.list.ref
   const steady = useSteady(conversations)
   const always: Section[] = ['rooms', ...(features.direct ? ['direct' as const] : [])]
   // One that is archived is in no other section.
@@ -58,7 +60,15 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
       </div>
     )
   return (
-    <ul ref={scroller} class="conversations" {...steady.list}>
+    <ul
+      class="conversations"
+      {...keys.list}
+      {...steady.list}
+      onFocusIn={(event) => {
+        steady.list.onFocusIn()
+        keys.list.onFocusIn(event)
+      }}
+    >
       {above > 0 && <li key="above" aria-hidden="true" style={{ height: `${above}px` }} />}
       {shown.map((row, index) =>
         'section' in row ? (

@@ -9,6 +9,7 @@ import { mayWrite } from '../conversations/use-conversation.ts'
 import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
+import { useRoving } from '../parts/roving.ts'
 import { useVisible } from '../parts/visible.ts'
 import { Waiting } from '../parts/waiting.tsx'
 import { roomTexts } from '../texts/room.ts'
@@ -23,6 +24,7 @@ export function Pins({ conversation, user }: TabProps) {
   const list = pinsOf(store).list(conversation.id)
   const { pins, status, error, has_more } = useReadable(list)
   const end = useRef<HTMLLIElement>(null)
+  const { list: keys } = useRoving()
   useVisible(end, () => void list.loadMore(), has_more)
   const words = roomTexts.value.pins
   return (
@@ -30,7 +32,7 @@ export function Pins({ conversation, user }: TabProps) {
       {status === 'failed' && <ErrorNote error={error} />}
       {status === 'loading' && <Waiting kind="item" />}
       {status === 'ready' && pins.length === 0 && <p class="quiet">{words.empty}</p>}
-      <ul class="inbox pins">
+      <ul class="inbox pins" {...keys}>
         {pins.map((pin) => (
           <PinItem
             key={pin.message.id}

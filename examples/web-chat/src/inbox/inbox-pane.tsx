@@ -30,7 +30,7 @@ export function InboxPane({ tab }: { tab: string | undefined }) {
   const end = useRef<HTMLLIElement>(null)
   const words = texts.value.inbox
   const { run, isRunning, error: failure } = useAction(() => store.markAllRead())
-  const roving = useRoving(rows.length)
+  const roving = useRoving()
   useVisible(end, () => void list.loadMore(), has_more)
   useNames(notifications)
 
@@ -65,14 +65,8 @@ export function InboxPane({ tab }: { tab: string | undefined }) {
       {status === 'loading' && <Waiting kind="item" />}
       {status === 'ready' && rows.length === 0 && <p class="quiet">{words.empty[current]}</p>}
       <ul class="inbox rows" aria-live="off" {...roving.list}>
-        {rows.map((row, index) => (
-          <InboxItem
-            key={row.key}
-            row={row}
-            tabIndex={roving.tabIndexOf(index)}
-            onOpen={() => read(row)}
-            onDone={() => done(row)}
-          />
+        {rows.map((row) => (
+          <InboxItem key={row.key} row={row} onOpen={() => read(row)} onDone={() => done(row)} />
         ))}
         {has_more && (
           <li ref={end} class="quiet">

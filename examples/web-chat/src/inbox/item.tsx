@@ -14,13 +14,12 @@ import { targetOfRow } from './target.ts'
 
 interface ItemProps {
   row: InboxRow
-  tabIndex: number
   onOpen: () => void
   onDone: () => void
 }
 
 /** A row of the inbox, which leads to what it is about. */
-export function InboxItem({ row, tabIndex, onOpen, onDone }: ItemProps) {
+export function InboxItem({ row, onOpen, onDone }: ItemProps) {
   const { store, people } = useApp()
   const { conversations } = useReadable(store.conversations)
   const words = texts.value.inbox
@@ -33,7 +32,6 @@ export function InboxItem({ row, tabIndex, onOpen, onDone }: ItemProps) {
     <li>
       <a
         href={hrefOf(targetOfRow(row, conversation?.layout))}
-        tabIndex={tabIndex}
         data-unread={isUnread}
         onClick={onOpen}
         onKeyDown={(event) => {

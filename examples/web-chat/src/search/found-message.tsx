@@ -3,6 +3,7 @@ import { useApp } from '../app/context.ts'
 import { hrefOf, routeOfMessage } from '../app/route.ts'
 import { titleOf } from '../conversations/title.ts'
 import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
+import { useRoving } from '../parts/roving.ts'
 import { MarkedText } from '../switch/found-text.tsx'
 import { roomTexts } from '../texts/room.ts'
 import { longTime, shortTime } from '../texts/time.ts'
@@ -11,8 +12,25 @@ import { authorOf } from '../threads/author.ts'
 /** How much is shown of a message that was found without words. */
 const MAX_LENGTH = 300
 
+interface FoundProps {
+  results: readonly SearchResult[]
+  conversations: readonly ConversationSummary[]
+}
+
+/** The messages that were found. */
+export function FoundMessages({ results, conversations }: FoundProps) {
+  const { list } = useRoving()
+  return (
+    <ul class="inbox found" {...list}>
+      {results.map((result) => (
+        <FoundMessage key={result.message.id} result={result} conversations={conversations} />
+      ))}
+    </ul>
+  )
+}
+
 /** A message that was found, which leads to its place in its thread. */
-export function FoundMessage({
+function FoundMessage({
   result: { message, conversation, excerpts },
   conversations,
 }: {

@@ -2,14 +2,16 @@ import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { goTo, hrefOf } from '../app/route.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { useRoving } from '../parts/roving.ts'
 import { ChoiceSign } from '../switch/choice-sign.tsx'
 import type { Choice } from '../switch/use-choices.ts'
 import { texts } from '../texts/texts.ts'
 
 /** Rooms and people that were found: a person to whom the user has not written yet is written to. */
 export function FoundPlaces({ choices, label }: { choices: readonly Choice[]; label: string }) {
+  const { list } = useRoving()
   return (
-    <ul class="inbox" aria-label={label}>
+    <ul class="inbox" aria-label={label} {...list}>
       {choices.map((choice) => (
         <li key={choice.id}>
           <FoundPlace choice={choice} />

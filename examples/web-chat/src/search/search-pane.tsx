@@ -10,7 +10,7 @@ import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 import { Chips } from './chips.tsx'
 import { Filters } from './filters.tsx'
-import { FoundMessage } from './found-message.tsx'
+import { FoundMessages } from './found-message.tsx'
 import { FoundPlaces } from './found-places.tsx'
 import { FILTERS, narrow } from './narrowing.ts'
 import { isSearch, useResults } from './use-results.ts'
@@ -112,13 +112,7 @@ export function SearchPane({ route, user }: { route: SearchRoute; user: User }) 
           </p>
           {not_filters.length > 0 && <p class="hint">{words.not_filters(not_filters)}</p>}
           {is_incomplete && <p class="hint">{words.incomplete}</p>}
-          {results.length > 0 && (
-            <ul class="inbox found">
-              {results.map((result) => (
-                <FoundMessage key={result.message.id} result={result} conversations={conversations} />
-              ))}
-            </ul>
-          )}
+          {results.length > 0 && <FoundMessages results={results} conversations={conversations} />}
           <ErrorNote error={error} />
           {(has_more || error !== undefined) && (
             <button type="button" disabled={isSearching} onClick={found.more}>

@@ -26,7 +26,7 @@ export function FollowedPane() {
   const { threads, status, error, has_more } = useReadable(list)
   const sorted = useMemo(() => [...threads.filter(hasNews), ...threads.filter((each) => !hasNews(each))], [threads])
   const end = useRef<HTMLLIElement>(null)
-  const roving = useRoving(sorted.length)
+  const { list: keys } = useRoving()
   const words = texts.value.followed
   useVisible(end, () => void list.loadMore(), has_more)
   useNames(
@@ -40,9 +40,9 @@ export function FollowedPane() {
       <ErrorNote error={status === 'failed' ? error : undefined} onRetry={() => void list.reload()} />
       {status === 'loading' && <Waiting kind="item" />}
       {status === 'ready' && sorted.length === 0 && <p class="quiet">{words.empty}</p>}
-      <ul class="inbox rows" {...roving.list}>
-        {sorted.map((thread, index) => (
-          <FollowedThread key={thread.root_id} thread={thread} tabIndex={roving.tabIndexOf(index)} />
+      <ul class="inbox rows" {...keys}>
+        {sorted.map((thread) => (
+          <FollowedThread key={thread.root_id} thread={thread} />
         ))}
         {has_more && (
           <li ref={end} class="quiet">
@@ -54,7 +54,7 @@ export function FollowedPane() {
   )
 }
 
-function FollowedThread({ thread, tabIndex }: { thread: ThreadSummary; tabIndex: number }) {
+function FollowedThread({ thread }: { thread: ThreadSummary }) {
   const { store, people } = useApp()
   const { conversations } = useReadable(store.conversations)
   const { conversation_id, root_id, root_author, title, root_excerpt, last_activity_at, message_count } = thread
@@ -63,7 +63,7 @@ function FollowedThread({ thread, tabIndex }: { thread: ThreadSummary; tabIndex:
   const author = root_author === undefined ? people.assistantName() : people.nameOf(root_author)
   return (
     <li>
-      <a href={hrefOf({ name: 'thread', conversation_id, root_id })} tabIndex={tabIndex} data-unread={hasNews(thread)}>
+      <a href={hrefOf({ name: 'thread', conversation_id, root_id })} data-unread={hasNews(thread)}>
         {root_author === undefined ? <AssistantAvatar /> : <Avatar id={root_author} name={author} />}
         <span class="name" dir="auto">
           {title || plainOf(root_excerpt) || texts.value.messages.deleted}

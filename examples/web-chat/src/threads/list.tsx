@@ -32,7 +32,7 @@ export function ThreadList({ conversation_id, selected }: ThreadListProps) {
     threads: threads.slice(0, MAX_KEPT),
   }))
   const end = useRef<HTMLLIElement>(null)
-  const roving = useRoving(all.length)
+  const { list: keys } = useRoving()
   useVisible(end, () => void threads.loadMore(), has_more)
   const { empty, empty_text } = texts.value.threads
   if (status === 'failed') return <ErrorNote error={error} onRetry={() => void threads.reload()} />
@@ -51,7 +51,7 @@ export function ThreadList({ conversation_id, selected }: ThreadListProps) {
       </div>
     )
   return (
-    <ul class="thread-list scroll" {...roving.list}>
+    <ul class="thread-list scroll" {...keys}>
       {pending.map((post) => (
         <li key={post.key} class="thread-card pending">
           <p class="excerpt" dir="auto">
@@ -60,13 +60,12 @@ export function ThreadList({ conversation_id, selected }: ThreadListProps) {
           <PendingNote post={post} />
         </li>
       ))}
-      {all.map((thread, index) => (
+      {all.map((thread) => (
         <ThreadCard
           key={thread.root_id}
           thread={thread}
           conversation_id={conversation_id}
           isSelected={thread.root_id === selected}
-          tabIndex={roving.tabIndexOf(index)}
         />
       ))}
       {has_more && (
@@ -82,12 +81,10 @@ function ThreadCard({
   thread,
   conversation_id,
   isSelected,
-  tabIndex,
 }: {
   thread: ThreadSummary
   conversation_id: string
   isSelected: boolean
-  tabIndex: number
 }) {
   const { people } = useApp()
   const { root_id, root_author, root_excerpt, root_file_count, title, last_replier_ids } = thread
@@ -98,7 +95,6 @@ function ThreadCard({
       <a
         class="thread-card"
         href={hrefOf({ name: 'thread', conversation_id, root_id })}
-        tabIndex={tabIndex}
         aria-current={isSelected ? 'true' : undefined}
         data-unread={unread > 0}
       >
