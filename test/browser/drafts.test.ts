@@ -81,6 +81,53 @@ describe.skipIf(!hasBrowser)('what was not sent', () => {
     expect(problems).toEqual([])
   }, 90_000)
 
+  it('is sent once its files are uploaded, also when the user is elsewhere, and back in its box', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'chat-web-drafts-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const { page, ada, url, conversation_id, problems } = await openRoom({
+      attachments: { enabled: true, storage: `fs:${folder}` },
+    })
+    let release = () => {}
+    const hold = async () => {
+      const released = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      await page.route(/\/api\/attachments\/[^/]+\/parts/, async (route) => {
+        await released
+        await route.continue()
+      })
+    }
+    const send = async (text: string) => {
+      await page.setInputFiles('.conversation .composer input[type=file]', [
+        { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('It runs.') },
+      ])
+      await page.fill(BOX, text)
+      await page.press(BOX, 'Enter')
+      await page.waitForSelector('.composer [role=status] button:text-is("Cancel")')
+    }
+    const posted = async () =>
+      (await ada.messages.list(conversation_id, {})).messages.map(({ content, attachments = [] }) => [
+        content,
+        attachments.map(({ name }) => name),
+      ])
+    await hold()
+    await send('Elsewhere')
+    await page.click('.sidebar a[href="#/threads"]')
+    await page.waitForSelector('.settings h2:text-is("Threads")')
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.waitForSelector(BOX)
+    expect(await page.inputValue(BOX)).toBe('Elsewhere')
+    await page.click('.sidebar a[href="#/threads"]')
+    await page.waitForSelector('.settings h2:text-is("Threads")')
+    release()
+    await expect.poll(posted).toEqual([
+      ['Does it run?', []],
+      ['Elsewhere', ['notes.txt']],
+    ])
+    await page.waitForSelector('.sidebar a[href="#/drafts"]', { state: 'detached' })
+    expect(problems).toEqual([])
+  }, 60_000)
+
   it('stays as "Not sent" with the reason and its text when it is refused, until it is discarded', async () => {
     const { page, grace, message, problems } = await openRoom()
     await reply(page)

@@ -88,6 +88,15 @@ describe.skipIf(!hasBrowser)('a room in the web chat', () => {
     for (const each of Array(60).keys()) await post(`Newer ${each}`)
     await open()
     await page.waitForSelector('.pill[data-to=line]:has-text("60 new since")')
+    // Also in a narrow window, it leaves the line of the day in sight.
+    await page.setViewportSize({ width: 390, height: 800 })
+    await look(page, 'new-since-narrow')
+    const gap = `(() => {
+      const [pill, day] = ['.pill[data-to=line]', '.day-line time'].map((each) => document.querySelector(each).getBoundingClientRect())
+      return pill.top - day.bottom
+    })()`
+    await expect.poll(() => page.evaluate(gap), TIMEOUT).toBeGreaterThanOrEqual(0)
+    await page.setViewportSize({ width: 1280, height: 800 })
     await expect.poll(() => below(page), TIMEOUT).toBeLessThanOrEqual(1)
     await expect.poll(unread, TIMEOUT).toBe(0)
     await page.click('.pill[data-to=line]')

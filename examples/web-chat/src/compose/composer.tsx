@@ -5,6 +5,7 @@ import { useApp } from '../app/context.ts'
 import { oldPosts } from '../app/unsent-storage.ts'
 import { EmojiButton } from '../emoji/emoji-button.tsx'
 import { AttachButton } from '../files/attach-button.tsx'
+import { sendLater, takeBack } from '../files/send-later.ts'
 import { useFiles } from '../files/use-files.ts'
 import { offerAlerts } from '../inbox/alerts.ts'
 import { actOf, FORMAT_KEYS } from '../keys/table.ts'
@@ -68,8 +69,12 @@ export function Composer(props: ComposerProps) {
   // The next question waits for the answer.
   const canSend = isReady && !(asks && running !== undefined)
   // It is sent once its files are uploaded, unless it changes before.
-  const [isWaiting, setWaiting] = useState(false)
+  const [isWaiting, setWaiting] = useState(() => takeBack(place))
   const waits = isWaiting && canSend && hasFiles && !files.areReady
+  // So it is when the user goes elsewhere meanwhile.
+  const leave = useRef<(() => void) | undefined>(undefined)
+  leave.current = waits ? () => sendLater(place, files.added, post) : undefined
+  useEffect(() => () => leave.current?.(), [])
   const wasTalk = useRef(isTalk)
   useEffect(() => {
     if (wasTalk.current !== isTalk) setAsking(isTalk)
@@ -107,11 +112,17 @@ export function Composer(props: ComposerProps) {
       setWaiting(true)
       return
     }
-    change('')
+    post()
     setAsking(isTalk)
     offerAlerts()
     if (!isCoarse()) field.current?.focus()
-    void onSend(text.trim(), asks ? 'assistant' : 'user', hasFiles ? files.take() : [])
+  }
+
+  function post(): void {
+    change('')
+    const attachments = hasFiles ? files.take() : []
+    keep({ files: [] })
+    void onSend(text.trim(), asks ? 'assistant' : 'user', attachments)
   }
 
   return (

@@ -1,5 +1,6 @@
 import type { Attachment } from 'chat-server/client'
 import { type FileUpload, uploadsOf } from 'chat-server/client/parts'
+import type { Readable } from 'chat-server/client/store'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
@@ -17,6 +18,8 @@ export interface DraftFiles {
   retry(key: string): void
   remove(key: string): void
   take(): Attachment[]
+  /** Those that are uploaded, or were by this page. */
+  added: Readable<readonly FileUpload[]>
 }
 
 /**
@@ -32,7 +35,8 @@ export function useFiles(
 ): DraftFiles {
   const { features, store, client } = useApp()
   const { list, add, retry, remove, take } = uploadsOf(store)
-  const added = useReadable(list(conversation_id, draft))
+  const all = list(conversation_id, draft)
+  const added = useReadable(all)
   const [earlier, setEarlier] = useState<readonly FileUpload[]>([])
   const uploads = useMemo(() => [...earlier, ...added], [earlier, added])
   const [refusal, setRefusal] = useState<string>()
@@ -54,6 +58,7 @@ export function useFiles(
     isFirst.current = false
   }, [ids])
   return {
+    added: all,
     uploads,
     refusal,
     areReady: uploads.every(({ status }) => status === 'ready'),

@@ -34,10 +34,26 @@ export interface ThreadViewProps {
   onEdit: (message_id: string | undefined) => void
 }
 
+/** What its messages get, and its box, in whichever way it is shown. */
+export function sharedOf({ conversation, user, canWrite, root_id, quoted, editing, onQuote, onEdit }: ThreadViewProps) {
+  return {
+    rows: {
+      editing,
+      onEdit,
+      user_id: user.id,
+      role: conversation?.role,
+      canWrite,
+      hasReceipts: conversation?.policy.receipts === 'on',
+      onReply: onQuote,
+    },
+    box: { root_id, target: quoted, canWrite, user, onTarget: onQuote },
+  }
+}
+
 /** The messages of a thread by arrival, and the box for replies. */
 export function ThreadStream(props: ThreadViewProps) {
-  const { part, view, conversation_id, root_id, message_id, conversation, user, canWrite } = props
-  const { quoted, onQuote, editing, onEdit } = props
+  const { part, view, conversation_id, root_id, message_id, conversation, user, quoted, onQuote, onEdit } = props
+  const { rows, box } = sharedOf(props)
   const { client } = useApp()
   const { messages, root, has_older, has_newer, unread } = view
   const variants = useVariants(messages)
@@ -83,25 +99,15 @@ export function ThreadStream(props: ThreadViewProps) {
         list="replies"
         target={message_id}
         onMissing={onMissing}
-        editing={editing}
-        onEdit={onEdit}
-        user_id={user.id}
-        role={conversation?.role}
-        canWrite={canWrite}
-        hasReceipts={conversation?.policy.receipts === 'on'}
-        onReply={onQuote}
+        {...rows}
       />
       {root && conversation && (
         <ReplyBox
+          {...box}
           conversation={conversation}
-          root_id={root_id}
           messages={variants.shown}
           newest={newest}
           isTalk={isTalk.current}
-          target={quoted}
-          canWrite={canWrite}
-          user={user}
-          onTarget={onQuote}
           onEditLast={() => onEdit(lastEditableOf(variants.shown, user.id))}
         />
       )}

@@ -18,12 +18,12 @@ import { isTalkOf, ReplyBox } from './reply-box.tsx'
 import { ancestorsOf, rowsOf } from './rows.ts'
 import { useShowTarget } from './show-target.ts'
 import { useStickToEnd } from './stick-to-end.ts'
-import type { ThreadViewProps } from './thread-stream.tsx'
+import { sharedOf, type ThreadViewProps } from './thread-stream.tsx'
 
 /** A thread as a tree, and the box for replies. */
 export function ThreadTree(props: ThreadViewProps) {
-  const { conversation_id, root_id, message_id, conversation, user, canWrite } = props
-  const { quoted, onQuote, editing, onEdit } = props
+  const { conversation_id, root_id, message_id, conversation, user, quoted, onQuote, onEdit } = props
+  const shared = sharedOf(props)
   const { store } = useApp()
   const thread = store.thread(root_id)
   const view = useReadable(thread)
@@ -108,13 +108,7 @@ export function ThreadTree(props: ThreadViewProps) {
               first={first}
               target={message_id}
               last_own={last_own}
-              editing={editing}
-              onEdit={onEdit}
-              user_id={user.id}
-              role={conversation?.role}
-              canWrite={canWrite}
-              hasReceipts={conversation?.policy.receipts === 'on'}
-              onReply={onQuote}
+              {...shared.rows}
               onToggle={toggle}
             />
           </ol>
@@ -128,14 +122,10 @@ export function ThreadTree(props: ThreadViewProps) {
       </div>
       {messages[0] && conversation && (
         <ReplyBox
+          {...shared.box}
           conversation={conversation}
-          root_id={root_id}
           messages={messages}
           isTalk={isTalkOf(messages, user.id)}
-          target={quoted}
-          canWrite={canWrite}
-          user={user}
-          onTarget={onQuote}
           onEditLast={() => onEdit(lastEditableOf(messages, user.id))}
         />
       )}
