@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
 import { look } from './looks.ts'
 import { choose, chooseOfThread } from './people.ts'
-import { openThread, POLL, postIn } from './threads.ts'
+import { hold, openThread, POLL, postIn } from './threads.ts'
 
 describe.skipIf(!hasBrowser)('the pane of a thread in the web chat', () => {
   it('is closed by Escape after what is inside of it, and gives the focus back to its line', async () => {
@@ -73,7 +73,10 @@ describe.skipIf(!hasBrowser)('the pane of a thread in the web chat', () => {
     // An own post in a collapsed branch opens it.
     await page.hover(`.thread [data-message-id="${ids[0]!}"] .message`)
     await page.click(`.thread [data-message-id="${ids[0]!}"] [aria-label=Reply]`)
-    expect(await postIn(page, 'My own in it')).toBeLessThan(2_000)
+    const release = await hold(page, /\/api\/(?!stream)/)
+    await postIn(page, 'My own in it')
+    await page.waitForSelector('.thread .message[data-pending]:has-text("My own in it")')
+    release()
     await page.waitForSelector('.thread button:text-is("Hide 4 replies")')
     await page.click('.thread > header .menu > button')
     await page.waitForSelector('.thread > header .panel [aria-pressed=true]:text-is("As a tree")')

@@ -22,25 +22,37 @@ export const countOf = (page: Page) =>
 /** The id of the message with the focus. */
 export const focused = (page: Page) => page.evaluate(`document.activeElement?.dataset.messageId`)
 
-/** How long an own post takes until it is in view. */
+/** Keeps requests of the page back. @returns a function that lets them go their way */
+export async function hold(page: Page, url: RegExp): Promise<() => void> {
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route(url, async (route) => {
+    await released
+    await route.continue()
+  })
+  return release
+}
+
+/** Posts, and waits until the own post is in view. */
 export const postIn = (page: Page, text: string) =>
   page.evaluate(`new Promise((resolve) => {
     const field = document.querySelector('.thread .composer textarea')
     Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(field, ${JSON.stringify(text)})
     field.dispatchEvent(new InputEvent('input', { bubbles: true }))
     requestAnimationFrame(() => {
-      const begun = performance.now()
       field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
       const look = () => {
         const rows = [...document.querySelectorAll('.thread .messages > li')]
         const row = rows.find((each) => each.textContent.includes(${JSON.stringify(text)}))
         const [end, view] = [row?.getBoundingClientRect().bottom, ${SCROLLER}.getBoundingClientRect()]
-        if (row && end <= view.bottom + 1 && end > view.top) resolve(performance.now() - begun)
+        if (row && end <= view.bottom + 1 && end > view.top) resolve()
         else requestAnimationFrame(look)
       }
       look()
     })
-  })`) as Promise<number>
+  })`)
 
 /** Ada has begun a thread, in which Grace has replied; Ada looks at it. */
 export async function openThread(count: number) {

@@ -11,6 +11,8 @@ interface Visit {
   size: number
   /** From the key in one browser to the screen of another one, in milliseconds. */
   delivery: number
+  /** From the key to the frame that shows the own message. */
+  own_post: number
 }
 
 const SCREEN = `(() => {
@@ -30,6 +32,14 @@ const NOTE_INTERACTIVE = `new MutationObserver(() => {
   if (window.interactiveAt === undefined && document.querySelector('[name=password]'))
     window.interactiveAt = performance.now()
 }).observe(document, { childList: true, subtree: true })`
+
+/** When a text is on the screen, by the clock of this machine: a script. */
+const SEEN = (text: string) => `new Promise((resolve) => {
+  new MutationObserver(() => {
+    if (document.querySelector('.thread .messages')?.textContent.includes('${text}'))
+      requestAnimationFrame(() => resolve(performance.timeOrigin + performance.now()))
+  }).observe(document, { childList: true, subtree: true, characterData: true })
+})`
 
 const measureVisits = oncePerBench(async ({ rounds, command }: Bench): Promise<Visit[]> => {
   const service = await startService(command)
@@ -58,7 +68,7 @@ async function measureVisit({ port, conversationId, rootId }: Service, newPage: 
   const address = `${base}/#/c/${conversationId}/t/${rootId}`
   for (const page of [writer, reader]) await page.goto(address)
   await writer.waitForSelector('[name=password]')
-  const screen = (await writer.evaluate(SCREEN)) as Omit<Visit, 'delivery'>
+  const screen = (await writer.evaluate(SCREEN)) as Omit<Visit, 'delivery' | 'own_post'>
   for (const page of [writer, reader]) {
     await page.fill('[name=email]', ACCOUNT.email)
     await page.fill('[name=password]', ACCOUNT.password)
@@ -66,21 +76,18 @@ async function measureVisit({ port, conversationId, rootId }: Service, newPage: 
     await page.waitForSelector('.thread .composer textarea')
   }
   const text = `At ${Date.now()}`
-  // Both browsers have the clock of this machine.
-  const seen = reader.evaluate(`new Promise((resolve) => {
-    new MutationObserver(() => {
-      if (document.querySelector('.thread .messages')?.textContent.includes('${text}'))
-        requestAnimationFrame(() => resolve(performance.timeOrigin + performance.now()))
-    }).observe(document, { childList: true, subtree: true, characterData: true })
-  })`) as Promise<number>
+  const seen = reader.evaluate(SEEN(text)) as Promise<number>
   await writer.fill('.thread .composer textarea', text)
   await writer.evaluate(`document.querySelector('.thread .composer textarea').addEventListener('keydown', () => {
     window.pressedAt = performance.timeOrigin + performance.now()
   }, { capture: true })`)
+  const own = writer.evaluate(SEEN(text)) as Promise<number>
   await writer.press('.thread .composer textarea', 'Enter')
-  const delivery = (await seen) - ((await writer.evaluate('window.pressedAt')) as number)
+  const pressed = (await writer.evaluate('window.pressedAt')) as number
+  const own_post = (await own) - pressed
+  const delivery = (await seen) - pressed
   await Promise.all([writer.close(), reader.close()])
-  return { ...screen, delivery }
+  return { ...screen, delivery, own_post }
 }
 
 function row(name: string, title: string, unit: string, reach: number, beyond: number, figure: keyof Visit): Row {
@@ -103,5 +110,6 @@ export const web: Row[] = [
   row('web-size', 'web chat, transferred to the first screen', 'kB', 70, 60, 'size'),
   row('web-paint', 'web chat, first paint', 'ms', 300, 150, 'paint'),
   row('web-interactive', 'web chat, sign-in form there', 'ms', 600, 300, 'interactive'),
+  row('web-own-post', 'web chat, an own message from Enter to the frame that shows it', 'ms', 100, 50, 'own_post'),
   row('web-delivery', 'web chat, a message from one browser on the screen of another', 'ms', 100, 50, 'delivery'),
 ]

@@ -58,16 +58,18 @@ export function forgetUnsentPost(user_id: string, key: string): void {
   forgotten.value++
 }
 
-/** Takes a post that an earlier page has left: of two tabs that show it, one gets it. @returns what to post, with another key */
-export async function takeUnsentPost(user_id: string, key: string): Promise<NewPost | undefined> {
-  const take = () => {
-    const post = unsentPost(user_id, key)
-    if (!post) return undefined
-    forgetUnsentPost(user_id, key)
-    const { key: _, tab: __, at: ___, ...rest } = post
-    return rest
-  }
-  return navigator.locks ? navigator.locks.request(PREFIX + key, take) : take()
+/**
+ * Forgets a post that has waited for too long, to send it with another key. That is the same in each tab: of two that send it
+ * at once, the service stores one.
+ *
+ * @returns `undefined` if another tab has done so
+ */
+export function renewUnsentPost(user_id: string, key: string): NewPost | undefined {
+  const post = unsentPost(user_id, key)
+  if (!post) return undefined
+  forgetUnsentPost(user_id, key)
+  const { tab: _, at: __, ...rest } = post
+  return { ...rest, key: `${key}+` }
 }
 
 /** At a sign-out. */

@@ -6,6 +6,7 @@ import {
   isTooOld,
   keepUnsentPost,
   newKey,
+  renewUnsentPost,
   TAB,
   type UnsentPost,
   unsentPost,
@@ -55,10 +56,9 @@ export function createUnsent(client: ChatClient, userId: () => string): Unsent {
           return store.post({ ...post, key })
         },
         retry(key) {
-          const old = oldPost(key)
-          if (!old) return store.retry(key)
-          const { key: _, tab: __, at: ___, ...post } = old
-          keeping.discard(key)
+          const post = oldPost(key) && renewUnsentPost(userId(), key)
+          if (!post) return store.retry(key)
+          store.discard(key)
           return keeping.post(post)
         },
         discard(key) {

@@ -1,5 +1,5 @@
 import { useApp } from '../app/context.ts'
-import { forgetUnsentPost, oldPosts, takeUnsentPost } from '../app/unsent-storage.ts'
+import { forgetUnsentPost, oldPosts, renewUnsentPost } from '../app/unsent-storage.ts'
 import { texts } from '../texts/texts.ts'
 
 /** The posts of a place that have waited too long to be sent by themselves. */
@@ -20,7 +20,10 @@ export function NotSent({ user_id, place }: { user_id: string; place: string }) 
             <button
               type="button"
               class="link"
-              onClick={() => void takeUnsentPost(user_id, key).then((taken) => taken && store.post(taken))}
+              onClick={() => {
+                const post = renewUnsentPost(user_id, key)
+                if (post) void store.post(post)
+              }}
             >
               {messages.send_again}
             </button>
