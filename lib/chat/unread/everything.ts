@@ -15,8 +15,6 @@ export interface EverythingRead {
   notifications: string[]
   /** Whether others have changed. */
   has_changed_notifications: boolean
-  /** The arrival of the newest message of these conversations. */
-  newest: Micros
   /** The conversations with later messages for which `limit` had no room. */
   rest: string[]
 }
@@ -48,7 +46,6 @@ export async function readEverything(
     moved: whole.filter(({ is_unread }) => is_unread === 1),
     notifications: [],
     has_changed_notifications: false,
-    newest: Math.max(0, ...whole.map(({ newest }) => newest)),
     rest: parts.slice(limit).map(({ conversation_id }) => conversation_id),
   }
   if (whole.length > 0) {

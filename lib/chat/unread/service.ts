@@ -13,7 +13,7 @@ import { lockConversations, readInConversation } from '../notifications/store-re
 import { readEverything } from './everything.ts'
 import { ConversationReadMark, ConversationUnreadMark, ReadAllMark } from './schema.ts'
 import { findUnread, type ThreadReader } from './store.ts'
-import { lockUnread } from './store-everything.ts'
+import { listUnread } from './store-everything.ts'
 import { type ConversationMark, findArrivals, findNewest, readRoots, unreadRootsFrom } from './store-floors.ts'
 
 /**
@@ -47,29 +47,37 @@ export const markAllRead = useCase({
   input: ReadAllMark,
   run: async (ctx, actor, { up_to }): Promise<void> => {
     assertPerson(actor)
-    const { user_id } = actor
     const now = ctx.now()
     const end = up_to === undefined ? now : fromInstant(up_to)
+    const unread = await listUnread(ctx.db, actor.user_id)
     // A later instant is none: what is stored is read, although the clock of the node that has stored it may be ahead.
-    const last = end < now ? end : Number.MAX_SAFE_INTEGER
-    let [isChanged, newest] = [false, 0]
-    for (let rest: string[] | undefined; rest === undefined || rest.length > 0; ) {
-      const read = await ctx.write(async (tx) => {
-        const ids = rest ? await lockConversations(tx, user_id, rest) : await lockUnread(tx, user_id)
-        const read = await readEverything(tx, user_id, [...ids], { up_to: last, added_to: last, now, limit: MAX_PARTS })
-        isChanged ||= read.moved.length + read.notifications.length > 0 || read.has_changed_notifications
-        newest = Math.max(newest, read.newest)
-        if (isChanged && read.rest.length === 0) {
-          const payload = { up_to: toInstant(end < now ? end : Math.max(now, newest)), unread: 0 }
-          tx.publishToInboxes([user_id], { type: 'unread.cleared', payload })
-        }
-        return read
-      })
-      rest = read.rest
-      for (const place of read.moved) ctx.streams.receipts.movedIn(place, user_id, 'all')
-    }
+    const last = end < now ? end : unread.reduce((latest, { clock }) => Math.max(latest, clock), now)
+    const ids = new Set(unread.map(({ id }) => id))
+    await markUpTo(ctx, actor.user_id, ids, last)
+    // A post that began before `now` may have been stored since. Its event came before that of the mark, which has cleared it.
+    const missed = (await listUnread(ctx.db, actor.user_id)).filter(({ id }) => !ids.has(id))
+    await markUpTo(ctx, actor.user_id, new Set(missed.map(({ id }) => id)), last)
   },
 })
+
+/** Marks what arrived in conversations up to an instant as read, in as many transactions as it takes. */
+async function markUpTo(ctx: Context, user_id: string, ids: ReadonlySet<string>, last: Micros): Promise<void> {
+  let isChanged = false
+  for (let rest = [...ids]; rest.length > 0; ) {
+    const mark = { up_to: last, added_to: last, now: ctx.now(), limit: MAX_PARTS }
+    const read = await ctx.write(async (tx) => {
+      const locked = await lockConversations(tx, user_id, rest)
+      const read = await readEverything(tx, user_id, [...locked], mark)
+      isChanged ||= read.moved.length + read.notifications.length > 0 || read.has_changed_notifications
+      // Before the last one it clears nothing, but what is later is read again: this process may end before.
+      const up_to = toInstant(read.rest.length > 0 ? 0 : last)
+      if (isChanged) tx.publishToInboxes([user_id], { type: 'unread.cleared', payload: { up_to, unread: 0 } })
+      return read
+    })
+    rest = read.rest
+    for (const place of read.moved) ctx.streams.receipts.movedIn(place, user_id, 'all')
+  }
+}
 
 /**
  * Marks the roots of a conversation as unread from a message on: those of others that arrived since the actor joined. Their

@@ -17,12 +17,12 @@ export interface ReadPlace extends ThreadReader, NotifiedReader {
 }
 
 /**
- * Locks the conversations in which a user has an unread message or notification, in the order of ids, so that two calls
- * cannot deadlock. By the participations and the unread notifications of the user.
+ * The conversations in which a user has an unread message or notification, with their last instants. By the participations
+ * and the unread notifications of the user.
  */
-export async function lockUnread(tx: Queries, userId: string): Promise<string[]> {
-  const rows = await tx.all<{ id: string }>(
-    sql`SELECT c.id FROM (
+export function listUnread(db: Queries, userId: string): Promise<{ id: string; clock: Micros }[]> {
+  return db.all<{ id: string; clock: Micros }>(
+    sql`SELECT c.id, c.clock FROM (
           SELECT p.conversation_id FROM participants p JOIN conversations c ON c.id = p.conversation_id
            WHERE p.user_id = ${userId} AND c.message_count > p.seen_count
            UNION
@@ -30,10 +30,8 @@ export async function lockUnread(tx: Queries, userId: string): Promise<string[]>
            WHERE n.user_id = ${userId} AND n.read_at IS NULL) AS unread
         JOIN participants p ON p.conversation_id = unread.conversation_id AND p.user_id = ${userId}
         JOIN conversations c ON c.id = p.conversation_id
-       WHERE c.deleted_at IS NULL
-       ORDER BY c.id ${tx.dialect === 'postgresql' ? sql`FOR UPDATE OF c` : sql``}`,
+       WHERE c.deleted_at IS NULL`,
   )
-  return rows.map(({ id }) => id)
 }
 
 /** What a user has read of conversations that are locked, where the user participates. By primary keys. */
