@@ -40,11 +40,6 @@ export function splitRoles(roles: string): Role[] {
   return roles.split(',') as Role[]
 }
 
-/** Whether a user of the service may change any data: `read_only` alone may not. */
-export function mayWrite(roles: readonly Role[]): boolean {
-  return roles.some((role) => role !== 'read_only')
-}
-
 /** Whether an actor is the operator, which participates in no conversation but may create invites. */
 export function isOperator({ user_id, roles }: Pick<Actor, 'user_id' | 'roles'>): boolean {
   return user_id === '' && roles.includes('admin')

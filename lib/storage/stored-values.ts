@@ -1,3 +1,4 @@
+import { PARTICIPANT_ROLES } from '../core/access.ts'
 import { FILE_TYPES, PHOTO_TYPES, THUMBNAIL_TYPES } from '../core/file-types.ts'
 import type { Row } from './database.ts'
 
@@ -9,7 +10,6 @@ export interface ClosedColumn {
 }
 
 const ROLES = ['admin', 'member', 'read_only']
-const PARTICIPANT_ROLES = ['owner', 'admin', 'member', 'viewer']
 
 /**
  * The columns with a closed set of values, as the schemas of the API have them: the service writes no others, and relies on

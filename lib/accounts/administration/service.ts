@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
-import { type Actor, assertAdmin, mayWrite, refuseKeys, splitRoles } from '../../core/actor.ts'
+import { mayWrite } from '../../core/access.ts'
+import { type Actor, assertAdmin, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Context, IdentityRequest } from '../../context.ts'
-import { type Actor, mayWrite, splitRoles } from '../../core/actor.ts'
+import { mayWrite } from '../../core/access.ts'
+import { type Actor, splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { unknownNames } from '../../core/known-names.ts'

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
-import { joinRoles, mayWrite, type Role, splitRoles } from '../../core/actor.ts'
+import { mayWrite } from '../../core/access.ts'
+import { joinRoles, type Role, splitRoles } from '../../core/actor.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { administers, isLastAdmin } from '../users/rules.ts'

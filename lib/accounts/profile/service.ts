@@ -1,4 +1,5 @@
-import { mayWrite, refuseKeys } from '../../core/actor.ts'
+import { assertServiceRight } from '../../core/access.ts'
+import { refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendAct } from '../../limits/spending.ts'
@@ -60,7 +61,7 @@ export const changeProfile = useCase({
   run: async (ctx, actor, input): Promise<MeAnswer> => {
     const { receipts, ...names } = input
     const onlyReceipts = receipts !== undefined && Object.values(names).every((name) => name === undefined)
-    if (!onlyReceipts && !mayWrite(actor.roles)) throw new ChatError('forbidden')
+    if (!onlyReceipts) assertServiceRight(actor, 'post')
     if (input.username !== undefined) refuseKeys(actor)
     const { user_id, ip } = actor
     await spendAct(ctx, user_id, 'profile.changed')

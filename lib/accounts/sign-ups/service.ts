@@ -1,6 +1,7 @@
 import { toLink } from '../../config/links.ts'
 import type { Context, InviteToRooms } from '../../context.ts'
-import { assertAdmin, joinRoles, mayWrite, refuseKeys, splitRoles } from '../../core/actor.ts'
+import { mayWrite } from '../../core/access.ts'
+import { assertAdmin, joinRoles, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'

@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts'
+import { hasRight } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import { lockAsMember, requireMember } from '../memberships/access.ts'
-import { canModerate } from '../memberships/rules.ts'
 import { notifyAsker } from '../notifications/answered.ts'
 import { CANCELLED, endAnswer } from './ending.ts'
 import { type CancelledAnswer, type Chunk, ChunksQuery } from './schema.ts'
@@ -24,7 +24,7 @@ export const cancel = useCase({
     const { isCancelled, status } = await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { message_id: messageId })
       const message = (await findAnswer(tx, messageId))!
-      if (message.posted_by !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
+      if (message.posted_by !== actor.user_id && !hasRight(place.role, 'moderate')) throw new ChatError('forbidden')
       const answer = { message_id: messageId, conversation_id: message.conversation_id }
       const isCancelled = await endAnswer(tx, answer, CANCELLED)
       if (isCancelled && isAskerAway) await notifyAsker(ctx, tx, answer, place.at)

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts'
-import { type Actor, mayWrite } from '../../core/actor.ts'
+import { assertMay, may } from '../../core/access.ts'
+import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Membership, requireMember } from '../memberships/access.ts'
-import { canModerate, canPost } from '../memberships/rules.ts'
 import { type FoundAttachment, findAttachment } from './store.ts'
 
 /** @throws ChatError `not_found` where there are no files */
@@ -39,8 +39,8 @@ export async function requireAttachment(
 function maySee(row: FoundAttachment, actor: Actor, { role }: Membership, now: number): boolean {
   if (row.message_id === null) return row.uploaded_by === actor.user_id && (row.expires_at ?? now) > now
   if (row.is_deleted === 0) return true
-  if (!mayWrite(actor.roles)) return false
-  return canModerate(role) || (canPost(role) && (row.deleted_by ?? row.posted_by) === actor.user_id)
+  const by = { actor, role }
+  return may(by, 'moderate') || (may(by, 'post') && (row.deleted_by ?? row.posted_by) === actor.user_id)
 }
 
 /**
@@ -50,5 +50,5 @@ function maySee(row: FoundAttachment, actor: Actor, { role }: Membership, now: n
  */
 export async function requireUploader(db: Queries, actor: Actor, conversationId: string): Promise<void> {
   const { role } = await requireMember(db, actor, conversationId)
-  if (!mayWrite(actor.roles) || !canPost(role)) throw new ChatError('forbidden')
+  assertMay({ actor, role }, 'attach')
 }

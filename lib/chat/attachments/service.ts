@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts'
-import { type Actor, mayWrite } from '../../core/actor.ts'
+import { hasRight, mayWrite } from '../../core/access.ts'
+import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
-import { canModerate } from '../memberships/rules.ts'
 import { assertEnabled, requireAttachment, requireUploader } from './access.ts'
 import { countParts, quoted } from './rules.ts'
 import { type Attachment, AttachmentInput, type AttachmentState, PART_BYTES, type Upload } from './schema.ts'
@@ -116,7 +116,7 @@ export const get = useCase({
   run: (ctx, actor, id): Promise<AttachmentState> => {
     return ctx.db.snapshot(async (db) => {
       const { row, membership } = await requireAttachment(ctx, db, actor, id)
-      const mayKnow = row.uploaded_by === actor.user_id || canModerate(membership.role)
+      const mayKnow = row.uploaded_by === actor.user_id || hasRight(membership.role, 'moderate')
       const received = row.status === 'uploading' ? (await listStored(db, id)).map(({ n }) => Number(n)) : undefined
       const isWaiting = row.message_id === null && row.expires_at !== null
       return {

@@ -5,7 +5,8 @@ import { announceChange } from '../../accounts/users/announcing.ts'
 import { isOwnPhoto, photosOf } from '../../accounts/users/photos.ts'
 import { findUser, lockUser, type UserRow } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
-import { type Actor, assertAdmin, assertPerson, mayWrite } from '../../core/actor.ts'
+import { assertServiceRight } from '../../core/access.ts'
+import { type Actor, assertAdmin, assertPerson } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { PHOTO_TYPES } from '../../core/file-types.ts'
 import type { NamesOf } from '../../core/known-names.ts'
@@ -43,7 +44,7 @@ export function assertEnabled({ config }: Pick<Context, 'config'>): void {
 export async function setAvatar(ctx: Context, actor: Actor, bytes: Uint8Array | ReadPart): Promise<PhotoAnswer> {
   assertEnabled(ctx)
   assertPerson(actor)
-  if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+  assertServiceRight(actor, 'post')
   if (!(bytes instanceof Uint8Array) && typeof bytes !== 'function') throw invalid('must be a Uint8Array')
   const { user_id } = actor
   await spendPhoto(ctx, user_id)
@@ -137,7 +138,7 @@ export const removeAvatar = useCase({
   run: async (ctx, actor): Promise<void> => {
     assertEnabled(ctx)
     assertPerson(actor)
-    if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+    assertServiceRight(actor, 'post')
     await ctx.write(async (tx) => {
       await lockUser(tx, actor.user_id)
       const user = await findUser(tx, actor.user_id)

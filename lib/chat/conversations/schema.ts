@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { Email, ReadAvatar, Subject, Username } from '../../accounts/users/schema.ts'
+import { PARTICIPANT_ROLES } from '../../core/access.ts'
 import { MAX_EXCERPT_LENGTH } from '../../core/excerpt.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, label, StreamPosition, text, withoutArrays } from '../../core/schema.ts'
@@ -7,7 +8,7 @@ import { LookFields, LookInput } from './schema-look.ts'
 import { ConversationPolicy, OwnFields, PolicyChange } from './schema-settings.ts'
 
 /** Owners may do everything, admins also manage participants below owner, members read and post, viewers read. */
-export const ParticipantRole = v.picklist(['owner', 'admin', 'member', 'viewer'])
+export const ParticipantRole = v.picklist(PARTICIPANT_ROLES)
 export type ParticipantRole = v.InferOutput<typeof ParticipantRole>
 
 /** Whether a user is online; `last_seen_at` if it is known. */

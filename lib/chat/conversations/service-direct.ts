@@ -3,7 +3,8 @@ import { findIdentity, hostKey } from '../../accounts/identities/store.ts'
 import { findUser, findUserByUsername, lockUsers } from '../../accounts/users/store.ts'
 import { isSystemUser } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
-import { type Actor, assertUser, mayWrite } from '../../core/actor.ts'
+import { assertServiceRight } from '../../core/access.ts'
+import { type Actor, assertUser } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
@@ -35,7 +36,7 @@ export const direct = useCase({
     assertUser(actor)
     const isSystem = actor.system !== undefined
     if (!ctx.config.direct.enabled && !isSystem) throw new ChatError('not_found')
-    if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+    assertServiceRight(actor, 'open_direct')
     const partner = await findPartner(ctx.db, input)
     const pair_key = toPairKey(actor.user_id, partner.id)
     const existingId = await findPair(ctx.db, pair_key)

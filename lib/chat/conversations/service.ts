@@ -1,7 +1,8 @@
 import { byActor } from '../../accounts/audit/rules.ts'
 import { photosOf } from '../../accounts/users/photos.ts'
 import { listEnabledUsers } from '../../accounts/users/store.ts'
-import { type Actor, assertUser, mayWrite } from '../../core/actor.ts'
+import { assertMay, assertServiceRight } from '../../core/access.ts'
+import { type Actor, assertUser } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
@@ -11,7 +12,7 @@ import { findPosition } from '../../live/log/log.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { isTaken } from '../../storage/errors.ts'
 import { lockAsMember, requireMember } from '../memberships/access.ts'
-import { canModerate, refuseDirect } from '../memberships/rules.ts'
+import { refuseDirect } from '../memberships/rules.ts'
 import { layoutOf, toLookColumns } from '../memberships/rules-look.ts'
 import { insertParticipant } from '../memberships/store.ts'
 import {
@@ -56,7 +57,7 @@ export const create = useCase({
   errors: ['forbidden', 'conflict'],
   run: async (ctx, actor, input): Promise<CreatedConversation> => {
     assertUser(actor)
-    if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+    assertServiceRight(actor, 'create_conversations')
     const { title, is_group, ref = null, metadata = {} } = input
     const look = { layout: ctx.config.conversations.default_layout, ...toLookColumns(input) }
     const now = ctx.now()
@@ -232,8 +233,7 @@ export const rename = useCase({
     const look = toLookColumns(input)
     const changing = ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
-      const isOfAdmins = Object.keys(changes).length === 0
-      if (place.role !== 'owner' && !(isOfAdmins && canModerate(place.role))) throw new ChatError('forbidden')
+      assertMay({ actor, role: place.role }, Object.keys(changes).length === 0 ? 'policy' : 'rename')
       if (title !== undefined) refuseDirect(place, 'it has no title')
       if (Object.keys(look).length > 0) refuseDirect(place, 'it has no layout, topic and icon of its own')
       if (policy !== undefined) changes.policy = await changePolicy(tx, actor, conversationId, policy)
@@ -285,7 +285,7 @@ export const remove = useCase({
   run: async (ctx, actor, conversationId): Promise<void> => {
     await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
-      if (place.role !== 'owner') throw new ChatError('forbidden')
+      assertMay({ actor, role: place.role }, 'delete')
       refuseDirect(place, 'archive it instead')
       await hide(tx, conversationId, { at: place.at, by: byActor(actor) })
       tx.recheckStreams({ conversation_id: conversationId })

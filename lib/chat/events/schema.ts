@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { Person } from '../../accounts/users/schema.ts'
+import { PARTICIPANT_ROLES } from '../../core/access.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, opaque } from '../../core/schema.ts'
 import { MessageDelta, Usage } from '../answers/schema.ts'
@@ -100,7 +101,7 @@ export const PersistedEvent = v.variant('type', [
     v.object({
       conversation_id: Id,
       user_id: Id,
-      role: v.optional(v.picklist(['owner', 'admin', 'member', 'viewer'])),
+      role: v.optional(v.picklist(PARTICIPANT_ROLES)),
       action: v.picklist(['added', 'removed', 'role_updated']),
     }),
   ),

@@ -1,10 +1,10 @@
 import type { Context, RoomsOfInvites } from '../../context.ts'
+import { hasRight } from '../../core/access.ts'
 import { isOperator } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Queries } from '../../storage/database.ts'
 import { reviewJoin } from '../hooks/before.ts'
 import { join } from '../memberships/join.ts'
-import { canModerate } from '../memberships/rules.ts'
 import { findMembership } from '../memberships/store.ts'
 import { findConversation } from '../memberships/store-conversations.ts'
 import { lockConversation } from '../memberships/store-locks.ts'
@@ -43,5 +43,5 @@ async function invitesTo(db: Queries, conversationId: string, makerId: string | 
   if (!conversation?.is_group) return false
   if (makerId === null) return true
   const membership = await findMembership(db, conversationId, makerId)
-  return membership !== undefined && canModerate(membership.role)
+  return membership !== undefined && hasRight(membership.role, 'invite')
 }

@@ -1,9 +1,8 @@
 import { administers } from '../../accounts/users/rules.ts'
-import { mayWrite, splitRoles } from '../../core/actor.ts'
+import { hasRight, mayGive, mayWrite, PARTICIPANT_ROLES, type ParticipantRole } from '../../core/access.ts'
+import { splitRoles } from '../../core/actor.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import { SECOND } from '../../core/units.ts'
-import { ParticipantRole } from '../conversations/schema.ts'
-import { canManage } from '../memberships/rules.ts'
 
 /** The state that decides whether an invite can be accepted. */
 export interface InviteState {
@@ -27,15 +26,15 @@ export type Issuer = Maker | 'operator' | undefined
 
 /** Why an invite cannot be accepted at `now`, or `undefined` if it can. */
 export function closedReason(invite: InviteState, issuer: Issuer, now: number): ErrorCode | undefined {
-  if (invite.revoked_at !== null || !mayGive(issuer, invite.role)) return 'invite_revoked'
+  if (invite.revoked_at !== null || !issuerMayGive(issuer, invite.role)) return 'invite_revoked'
   if (invite.expires_at < now) return 'invite_expired'
   return invite.uses >= invite.max_uses ? 'invite_used' : undefined
 }
 
-function mayGive(issuer: Issuer, role: ParticipantRole): boolean {
+function issuerMayGive(issuer: Issuer, role: ParticipantRole): boolean {
   if (issuer === 'operator') return true
   if (!issuer || issuer.role === null || issuer.disabled_at !== null) return false
-  return mayWrite(splitRoles(issuer.roles)) && canManage(issuer.role, role)
+  return mayWrite(splitRoles(issuer.roles)) && mayGive(issuer.role, 'invite', role)
 }
 
 /**
@@ -52,7 +51,7 @@ export function provesAddress(invite: {
 
 /** The roles that a participant with this role may not give. */
 export function rolesBeyond(role: ParticipantRole): ParticipantRole[] {
-  return ParticipantRole.options.filter((other) => !canManage(role, other))
+  return PARTICIPANT_ROLES.filter((other) => !mayGive(role, 'invite', other))
 }
 
 /** The creators whose invites allow a sign-up. */
@@ -66,7 +65,7 @@ export function signsUp(issuer: Issuer, signupBy: SignupBy): boolean {
   if (issuer === 'operator') return true
   if (!issuer) return false
   if (administers(issuer) || signupBy === 'admins') return true
-  return signupBy === 'owners' && issuer.role === 'owner'
+  return signupBy === 'owners' && issuer.role !== null && hasRight(issuer.role, 'delete')
 }
 
 /**

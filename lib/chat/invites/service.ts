@@ -3,14 +3,15 @@ import { forgetJoins } from '../../accounts/mails/store.ts'
 import type { SignedIn } from '../../accounts/sessions/service.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
-import { type Actor, assertPerson, mayWrite } from '../../core/actor.ts'
+import { assertMayGive, assertServiceRight, hasRight } from '../../core/access.ts'
+import { type Actor, assertPerson } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { fit, fromCursor, toCursor } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { lockForInvites, requireInviteReader } from '../memberships/access.ts'
-import { canManage, canModerate, refuseDirect } from '../memberships/rules.ts'
+import { refuseDirect } from '../memberships/rules.ts'
 import { type AcceptResult, acceptAs, reviewAcceptance } from './acceptance.ts'
 import { createInvite } from './create.ts'
 import { reserveMail } from './mail.ts'
@@ -40,7 +41,7 @@ export const create = useCase({
     await reserveMail(ctx, actor, input)
     return ctx.write(async (tx) => {
       const place = await lockForInvites(ctx, tx, actor, conversationId)
-      if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
+      assertMayGive({ actor, role: place.role }, 'invite', input.role)
       refuseDirect(place, 'it has no invites')
       return createInvite(ctx, tx, actor, conversationId, input)
     })
@@ -59,7 +60,7 @@ export const list = useCase({
   run: (ctx, actor, conversationId, input): Promise<Invites> => {
     const before = input.after === undefined ? LATEST : fromCursor(input.after)
     return ctx.db.snapshot(async (db) => {
-      if (!canModerate(await requireInviteReader(db, actor, conversationId))) throw new ChatError('forbidden')
+      if (!hasRight(await requireInviteReader(db, actor, conversationId), 'invite')) throw new ChatError('forbidden')
       if (!before) throw new ChatError('invalid_cursor')
       const now = ctx.now()
       const rows = await listOpenInvites(db, conversationId, now, before, input.limit + 1)
@@ -113,7 +114,7 @@ export const accept = useCase({
 
 async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Promise<AcceptResult> {
   assertPerson(actor)
-  if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+  assertServiceRight(actor, 'post')
   if (ctx.host.hooks.beforeJoin) await reviewAcceptance(ctx, actor, token)
   return ctx.write(async (tx) => {
     const user = await findUser(tx, actor.user_id)
@@ -153,7 +154,7 @@ export const revokeById = useCase({
 async function revokeFound(ctx: Context, tx: Tx, actor: Actor, invite: InviteRow | undefined): Promise<void> {
   if (!invite) throw new ChatError('not_found')
   const isOwn = invite.created_by === actor.user_id
-  if (!isOwn && !canModerate(await requireInviteReader(tx, actor, invite.conversation_id)))
+  if (!isOwn && !hasRight(await requireInviteReader(tx, actor, invite.conversation_id), 'invite'))
     throw new ChatError('forbidden')
   if (!(await markRevoked(tx, invite.id, ctx.now()))) return
   await forgetJoins(tx, [invite.id])

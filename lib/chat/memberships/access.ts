@@ -1,11 +1,12 @@
 import type { Context } from '../../context.ts'
-import { type Actor, isOperator, mayWrite } from '../../core/actor.ts'
+import { assertMay, assertServiceRight, type ParticipantRight } from '../../core/access.ts'
+import { type Actor, isOperator } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
-import { CLOSED, canPost } from './rules.ts'
+import { CLOSED } from './rules.ts'
 import { findMembership, type ReadFloors } from './store.ts'
 import { findConversation, isPlace } from './store-conversations.ts'
 import { isClosed, isDirect } from './store-direct.ts'
@@ -96,16 +97,22 @@ export async function lockAsMember(
   options: { evenReadOnly?: boolean } = {},
 ): Promise<LockedForChange> {
   const { conversation_id, role, joined_at, clock, is_direct } = await lockMembership(tx, actor, where)
-  if (!options.evenReadOnly && !mayWrite(actor.roles)) throw new ChatError('forbidden')
+  if (!options.evenReadOnly) assertServiceRight(actor, 'post')
   const at = Math.max(ctx.now(), clock + 1)
   tx.advanceClock(conversation_id, at)
   return { conversation_id, role, joined_at, at, is_direct }
 }
 
-/** As {@link lockAsMember}, for participants who may post. @throws ChatError `not_found`, `forbidden` */
-export async function lockToPost(ctx: Context, tx: Tx, actor: Actor, where: Where): Promise<LockedForChange> {
+/** As {@link lockAsMember}, for participants with a right. @throws ChatError `not_found`, `forbidden` */
+export async function lockWithRight(
+  ctx: Context,
+  tx: Tx,
+  actor: Actor,
+  where: Where,
+  right: ParticipantRight,
+): Promise<LockedForChange> {
   const place = await lockAsMember(ctx, tx, actor, where)
-  if (!canPost(place.role)) throw new ChatError('forbidden')
+  assertMay({ actor, role: place.role }, right)
   return place
 }
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/parse.ts'
+import { hasRight } from '../../core/access.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
-import { canModerate } from '../memberships/rules.ts'
 import { type ParticipantSettings, type PolicyColumns, toPolicy } from '../memberships/rules-settings.ts'
 import { ALL, chooseNamed, findNames, type WrittenNames } from './rules-find.ts'
 import { type KeptMentions, type MentionOrigins, withoutTexts } from './rules-kept.ts'
@@ -100,7 +100,7 @@ function mayMentionAll(
   { isFound, most }: { isFound: boolean; most: number },
 ): boolean {
   const { mention_all } = toPolicy(writer)
-  const isAllowed = mention_all === 'members' || (mention_all === 'admins' && canModerate(writer.role))
+  const isAllowed = mention_all === 'members' || (mention_all === 'admins' && hasRight(writer.role, 'manage'))
   if (isAllowed && participants <= most) return true
   // In a text it is text then.
   if (isFound) return false

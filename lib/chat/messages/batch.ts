@@ -1,11 +1,12 @@
 import type { Context } from '../../context.ts'
-import { type Actor, mayWrite } from '../../core/actor.ts'
+import { assertMay } from '../../core/access.ts'
+import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fromRepliers, lastRepliers, toReplierIds, toRepliers } from '../../core/repliers.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { CLOSED, canPost } from '../memberships/rules.ts'
+import { CLOSED } from '../memberships/rules.ts'
 import { layoutOf } from '../memberships/rules-look.ts'
 import { toStored } from '../memberships/store-conversations.ts'
 import { assertNoFiles, childPath, postedRole, ROOT_PATH } from './rules.ts'
@@ -105,10 +106,13 @@ export function createBatch(ctx: PostContext) {
 
     /** @returns the role of the message @throws ChatError `forbidden`, `conflict`, `validation_failed` */
     decide({ actor, input }: NewPost, { target }: PostPlace): Message['role'] {
-      if (!mayWrite(actor.roles) || !canPost(target.role)) throw new ChatError('forbidden')
+      assertMay({ actor, role: target.role }, 'post')
       if (target.is_closed === 1) throw new ChatError('conflict', CLOSED)
       const role = postedRole(actor, input.role, layoutOf(target))
-      if (role === 'assistant') assertNoFiles(input.attachment_ids)
+      if (role === 'assistant') {
+        assertMay({ actor, role: target.role }, 'ask')
+        assertNoFiles(input.attachment_ids)
+      }
       return role
     },
 

@@ -1,6 +1,4 @@
-import { mayWrite } from '../../core/actor.ts'
-import { ParticipantRole } from '../conversations/schema.ts'
-import { canPost } from '../memberships/rules.ts'
+import { hasRight, mayWrite, PARTICIPANT_ROLES, type ParticipantRole } from '../../core/access.ts'
 import { mentionsWanted } from '../mentions/rules.ts'
 import type { NewPost } from './batch.ts'
 import type { LockedTarget } from './store-posts.ts'
@@ -21,8 +19,8 @@ export function isPlainRoot({ where, actor, input }: NewPost): boolean {
 
 /** Whether a plain root in this place changes nothing but the counts of all roots. */
 export function isPlainPlace({ is_direct, layout, archived, role }: LockedTarget): boolean {
-  return is_direct === 0 && layout !== 'assistant' && archived === 0 && canPost(role)
+  return is_direct === 0 && layout !== 'assistant' && archived === 0 && hasRight(role, 'post')
 }
 
 /** The roles of participants who may post. */
-export const POSTING_ROLES: readonly ParticipantRole[] = ParticipantRole.options.filter(canPost)
+export const POSTING_ROLES: readonly ParticipantRole[] = PARTICIPANT_ROLES.filter((role) => hasRight(role, 'post'))

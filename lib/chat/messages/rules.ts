@@ -1,10 +1,9 @@
-import { type Actor, mayWrite } from '../../core/actor.ts'
+import { type ActorInConversation, may } from '../../core/access.ts'
+import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { MAX_QUOTE_LENGTH, toExcerpt } from '../../core/excerpt.ts'
 import type { Attachment } from '../attachments/schema.ts'
-import type { ParticipantRole } from '../conversations/schema.ts'
 import type { Layout } from '../conversations/schema-look.ts'
-import { canModerate, canPost } from '../memberships/rules.ts'
 import type { Message, PostedMessage, Quote } from './schema.ts'
 import { PATHS } from './schema.ts'
 
@@ -41,16 +40,9 @@ export function pathsDownTo(path: string): string[] {
   return paths
 }
 
-/** An actor with the actor's role in the conversation of a message. */
-export interface ActorInConversation {
-  actor: Actor
-  role: ParticipantRole
-}
-
 /** Whether an actor may delete a message: its own if the actor may post, those of others as an owner or admin. */
-export function mayDelete({ actor, role }: ActorInConversation, message: { posted_by: string | null }): boolean {
-  if (!mayWrite(actor.roles)) return false
-  return canModerate(role) || (canPost(role) && message.posted_by === actor.user_id)
+export function mayDelete(by: ActorInConversation, message: { posted_by: string | null }): boolean {
+  return may(by, 'moderate') || (may(by, 'post') && message.posted_by === by.actor.user_id)
 }
 
 /** Whether an actor may restore a deleted message: the user who deleted it, or an owner or admin. */

@@ -1,6 +1,7 @@
 import { byActor } from '../../accounts/audit/rules.ts'
 import type { Context } from '../../context.ts'
-import { type Actor, mayWrite } from '../../core/actor.ts'
+import { assertMay } from '../../core/access.ts'
+import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Replier } from '../../core/repliers.ts'
 import { DAY } from '../../core/units.ts'
@@ -9,8 +10,13 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import { CANCELLED, endAnswer } from '../answers/ending.ts'
 import { listChosen, replaceFiles } from '../attachments/attaching.ts'
 import { setExpiry } from '../attachments/store.ts'
-import { type LockedForChange, lockAsMember, lockToPost, refuseClosed, requireMember } from '../memberships/access.ts'
-import { canPost } from '../memberships/rules.ts'
+import {
+  type LockedForChange,
+  lockAsMember,
+  lockWithRight,
+  refuseClosed,
+  requireMember,
+} from '../memberships/access.ts'
 import { toStored } from '../memberships/store-conversations.ts'
 import { hideDeleted, showRestored } from '../notifications/changing.ts'
 import { listThreads } from '../unread/store-listing.ts'
@@ -50,7 +56,7 @@ export const edit = useCase({
     const content = ctx.host.hooks.beforeMessage ? await review(ctx, actor, messageId, input) : input.content
     await ctx.write(
       async (tx) => {
-        const place = await lockToPost(ctx, tx, actor, { message_id: messageId })
+        const place = await lockWithRight(ctx, tx, actor, { message_id: messageId }, 'post')
         const { at } = place
         const message = assertEditable(actor, (await findMessage(tx, messageId))!)
         await refuseClosed(tx, place, actor)
@@ -80,7 +86,7 @@ async function review(ctx: Context, actor: Actor, message_id: string, input: Edi
   const { content, metadata, attachment_ids } = input
   const row = await findMessage(ctx.db, message_id)
   const { role } = await requireMember(ctx.db, actor, row?.conversation_id)
-  if (!mayWrite(actor.roles) || !canPost(role)) throw new ChatError('forbidden')
+  assertMay({ actor, role }, 'post')
   const { conversation_id, parent_id, quote_id, ...message } = assertEditable(actor, row!)
   const ids = { message_id, ...(parent_id && { parent_id }), ...(quote_id && { quote_id }) }
   const place = { conversation_id, ...ids, role: message.role }

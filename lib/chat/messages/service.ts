@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { mayWrite } from '../../core/actor.ts'
+import { type ActorInConversation, assertMay } from '../../core/access.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { fromInstant } from '../../core/time.ts'
@@ -8,20 +8,12 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { listChosen } from '../attachments/attaching.ts'
 import { requireMember } from '../memberships/access.ts'
-import { canPost } from '../memberships/rules.ts'
 import { findLayout } from '../memberships/store-conversations.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { isPosted, type LockedPosts, lockPosts } from './posting.ts'
 import { checkQuote } from './quoting.ts'
 import { reviewMessage } from './review.ts'
-import {
-  type ActorInConversation,
-  assertContentFits,
-  assertNoFiles,
-  assertNotEmpty,
-  postedRole,
-  toPosted,
-} from './rules.ts'
+import { assertContentFits, assertNoFiles, assertNotEmpty, postedRole, toPosted } from './rules.ts'
 import {
   type Message,
   type PostedMessage,
@@ -182,7 +174,7 @@ async function review(
   if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
   const conversation_id = 'parent_id' in where ? await findPlaceOf(ctx.db, where.parent_id) : where.conversation_id
   const place = await requireMember(ctx.db, actor, conversation_id)
-  if (!mayWrite(actor.roles) || !canPost(place.role)) throw new ChatError('forbidden')
+  assertMay({ actor, role: place.role }, 'post')
   const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
   const role = postedRole(actor, input.role, await findLayout(ctx.db, target.conversation_id))
   const chosen = { ids: input.attachment_ids ?? [], user_id: actor.user_id, conversation_id: conversation_id! }

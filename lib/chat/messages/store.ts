@@ -1,3 +1,4 @@
+import type { ActorInConversation } from '../../core/access.ts'
 import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { setStoredJson } from '../../core/stored-json.ts'
 import { toInstant } from '../../core/time.ts'
@@ -6,7 +7,7 @@ import { among, literal, type Micros, sql } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
 import type { FailureCode } from '../answers/schema-failures.ts'
 import type { Metadata } from '../conversations/schema.ts'
-import { type ActorInConversation, filesIn, mayRestore, type QuotedRow, toQuote } from './rules.ts'
+import { filesIn, mayRestore, type QuotedRow, toQuote } from './rules.ts'
 import type { Message, MessagePin } from './schema.ts'
 
 /** A row of a message: instants in microseconds, missing values as `null`. */

@@ -5,7 +5,8 @@ import { photosOf } from '../../accounts/users/photos.ts'
 import { findUser, findUserByEmail, findUserByUsername } from '../../accounts/users/store.ts'
 import { isSystemUser } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
-import { type Actor, mayWrite, refuseKeys } from '../../core/actor.ts'
+import { assertMayGive } from '../../core/access.ts'
+import { type Actor, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -28,7 +29,7 @@ import { revokeInvitesOf } from '../invites/revocation.ts'
 import { rolesBeyond } from '../invites/rules.ts'
 import { lockAsMember, requireMember } from '../memberships/access.ts'
 import { join } from '../memberships/join.ts'
-import { canManage, refuseDirect } from '../memberships/rules.ts'
+import { refuseDirect } from '../memberships/rules.ts'
 import { countParticipants, findMembership, listParticipants, toParticipant, updateRole } from '../memberships/store.ts'
 import { isOfSystem } from '../memberships/store-conversations.ts'
 import { FIRST, withPresence } from '../memberships/with-presence.ts'
@@ -105,7 +106,7 @@ async function addTo(
   if ('email' in input) await reserveMail(ctx, actor, input)
   const added = await ctx.write(async (tx) => {
     const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
-    if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
+    assertMayGive({ actor, role: place.role }, 'add', input.role)
     if (input.role === 'owner') refuseKeys(actor)
     refuseDirect(place, 'it has no other participants')
     const user = await findInvitee(tx, input)
@@ -145,7 +146,7 @@ function addition(
 async function review(ctx: Context, actor: Actor, conversation_id: string, input: AnyParticipantInput): Promise<void> {
   const { role } = input
   const place = await requireMember(ctx.db, actor, conversation_id)
-  if (!mayWrite(actor.roles) || !canManage(place.role, role)) throw new ChatError('forbidden')
+  assertMayGive({ actor, role: place.role }, 'add', role)
   const user = await findInvitee(ctx.db, input)
   if (!user || user.disabled_at || (await findMembership(ctx.db, conversation_id, user.id))) return
   await reviewJoin(ctx, { actor, conversation_id, user_id: user.id, role })
@@ -166,7 +167,7 @@ export const changeRole = useCase({
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
       const other = await findMembership(tx, conversationId, userId)
       if (!other) throw new ChatError('not_found')
-      if (!canManage(place.role, other.role) || !canManage(place.role, role)) throw new ChatError('forbidden')
+      for (const each of [other.role, role]) assertMayGive({ actor, role: place.role }, 'manage', each)
       if (role === 'owner' || other.role === 'owner') refuseKeys(actor)
       refuseDirect(place, 'both own it')
       if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)
@@ -209,7 +210,7 @@ export const remove = useCase({
       )
       const other = await findMembership(tx, conversationId, userId)
       if (!other) throw new ChatError('not_found')
-      if (userId !== actor.user_id && !canManage(place.role, other.role)) throw new ChatError('forbidden')
+      if (userId !== actor.user_id) assertMayGive({ actor, role: place.role }, 'manage', other.role)
       if (other.role === 'owner') refuseKeys(actor)
       refuseDirect(place, 'archive it instead')
       await assertNotLastOwner(tx, conversationId, other.role)

@@ -3,7 +3,8 @@ import { photosOf } from '../../accounts/users/photos.ts'
 import { type People, PeopleQuery, type PersonAnswer } from '../../accounts/users/schema.ts'
 import { listVisible, type PersonRow, toPerson } from '../../accounts/users/store-people.ts'
 import type { Context } from '../../context.ts'
-import { type Actor, mayWrite } from '../../core/actor.ts'
+import { hasServiceRight } from '../../core/access.ts'
+import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { Id } from '../../core/schema.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -54,7 +55,7 @@ export const search = useCase({
 /** The users with which an actor may open a direct conversation; that also depends on the host's hook, which is not asked. */
 function directWith({ config }: Pick<Context, 'config'>, actor: Actor): 'none' | 'shared' | 'everyone' {
   if (actor.system !== undefined) return 'everyone'
-  return config.direct.enabled && mayWrite(actor.roles) ? config.direct.who : 'none'
+  return config.direct.enabled && hasServiceRight(actor.roles, 'open_direct') ? config.direct.who : 'none'
 }
 
 /** The users with these ids that the actor may see, in this order, each once. */

@@ -4,7 +4,7 @@ import { fromInstant, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { lockToPost, refuseClosed, requireMember } from '../memberships/access.ts'
+import { lockWithRight, refuseClosed, requireMember } from '../memberships/access.ts'
 import { listPinned, toMessageFor, withTexts } from '../messages/store.ts'
 import { countPins, findPin, type PinState, setPin } from '../messages/store-pins.ts'
 import { withReacted } from '../messages/store-reactions.ts'
@@ -21,7 +21,7 @@ export const add = useCase({
   errors: ['not_found', 'forbidden', 'message_deleted', 'conflict'],
   run: async (ctx, actor, messageId): Promise<void> => {
     await ctx.write(async (tx) => {
-      const place = await lockToPost(ctx, tx, actor, { message_id: messageId })
+      const place = await lockWithRight(ctx, tx, actor, { message_id: messageId }, 'pin')
       const state = assertLive(await findPin(tx, messageId))
       if (state.pinned_at !== null) return
       await refuseClosed(tx, place, actor)
@@ -46,7 +46,7 @@ export const remove = useCase({
   frees: 'half',
   run: async (ctx, actor, messageId): Promise<void> => {
     await ctx.write(async (tx) => {
-      const { at } = await lockToPost(ctx, tx, actor, { message_id: messageId })
+      const { at } = await lockWithRight(ctx, tx, actor, { message_id: messageId }, 'pin')
       const state = assertLive(await findPin(tx, messageId))
       if (state.pinned_at === null) return
       await setPin(tx, messageId)

@@ -1,10 +1,10 @@
-import { assertPerson, mayWrite } from '../../core/actor.ts'
+import { assertMay } from '../../core/access.ts'
+import { assertPerson } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import { requireMember } from '../memberships/access.ts'
-import { canPost } from '../memberships/rules.ts'
 import { findThreadConversation } from '../threads/store.ts'
 import { Heartbeat, PresenceQuery, type Presences, TypingSignal } from './schema.ts'
 import { listKnownTo } from './store.ts'
@@ -44,7 +44,7 @@ export const setTyping = useCase({
   run: async (ctx, actor, input): Promise<void> => {
     const { conversation_id, root_id, seconds } = input
     const place = await requireMember(ctx.db, actor, conversation_id)
-    if (!canPost(place.role) || !mayWrite(actor.roles)) throw new ChatError('forbidden')
+    assertMay({ actor, role: place.role }, 'post')
     if (root_id && (await findThreadConversation(ctx.db, root_id)) !== conversation_id) throw new ChatError('not_found')
     const expires_at = toInstant(seconds > 0 ? ctx.now() + seconds * SECOND : ctx.now() - SECOND)
     const payload = { conversation_id, ...(root_id && { root_id }), user_id: actor.user_id, expires_at }

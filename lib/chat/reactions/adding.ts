@@ -1,10 +1,11 @@
 import type { Context } from '../../context.ts'
-import { type Actor, mayWrite } from '../../core/actor.ts'
+import { may } from '../../core/access.ts'
+import type { Actor } from '../../core/actor.ts'
 import { emojiKey } from '../../core/emoji.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { createWriteQueue, type WriteQueue } from '../../live/transaction/write-queue.ts'
-import { CLOSED, canPost } from '../memberships/rules.ts'
+import { CLOSED } from '../memberships/rules.ts'
 import { createClocks } from '../messages/batch.ts'
 import type { Reaction } from '../messages/schema.ts'
 import { type LockedTarget, lockTargets } from '../messages/store-posts.ts'
@@ -100,7 +101,7 @@ function createBatch(states: readonly ReactionState[], { now, most }: { now: Con
     changes: () => ({ rows, lists: [...lists].map(([id, list]) => ({ id, list })), changes }),
 
     add({ actor, message_id, emoji }: NewReaction, target: LockedTarget, isThere: boolean): Added | ChatError {
-      if (!mayWrite(actor.roles) || !canPost(target.role)) return new ChatError('forbidden')
+      if (!may({ actor, role: target.role }, 'react')) return new ChatError('forbidden')
       const state = stateBy.get(message_id)
       if (!state || state.is_deleted) return new ChatError('message_deleted')
       if (isThere) return { message_id }

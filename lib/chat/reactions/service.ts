@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 import { byActor } from '../../accounts/audit/rules.ts'
 import type { Context } from '../../context.ts'
+import { assertMay } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fromCursor, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { parseInput, useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
-import { lockToPost, requireMember } from '../memberships/access.ts'
-import { canModerate } from '../memberships/rules.ts'
+import { lockWithRight, requireMember } from '../memberships/access.ts'
 import type { Reaction } from '../messages/schema.ts'
 import {
   composeReactionList,
@@ -104,8 +104,11 @@ async function removeFrom(
 ): Promise<void> {
   const { message_id, all = false } = removal
   await ctx.write(async (tx) => {
-    const [{ role }, state] = await Promise.all([lockToPost(ctx, tx, actor, { message_id }), findState(tx, message_id)])
-    if (all && !canModerate(role)) throw new ChatError('forbidden')
+    const [{ role }, state] = await Promise.all([
+      lockWithRight(ctx, tx, actor, { message_id }, 'react'),
+      findState(tx, message_id),
+    ])
+    if (all) assertMay({ actor, role }, 'moderate')
     const kind = findKind(assertLive(state), removal.emoji)
     const removed = await deleteReactions(tx, message_id, removal.emoji, all ? undefined : actor.user_id)
     if (removed === 0) return

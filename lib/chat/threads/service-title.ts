@@ -1,7 +1,7 @@
+import { assertMay } from '../../core/access.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
-import { lockToPost, refuseClosed } from '../memberships/access.ts'
-import { canModerate } from '../memberships/rules.ts'
+import { lockWithRight, refuseClosed } from '../memberships/access.ts'
 import { findMessage } from '../messages/store.ts'
 import { TitleChange } from './schema.ts'
 import { setTitle as storeTitle } from './store.ts'
@@ -20,9 +20,9 @@ export const setTitle = useCase({
   run: (ctx, actor, rootId, { title }): Promise<void> =>
     ctx.write(
       async (tx) => {
-        const place = await lockToPost(ctx, tx, actor, { root_id: rootId })
+        const place = await lockWithRight(ctx, tx, actor, { root_id: rootId }, 'post')
         const root = (await findMessage(tx, rootId))!
-        if (root.posted_by !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
+        if (root.posted_by !== actor.user_id) assertMay({ actor, role: place.role }, 'policy')
         if (root.deleted_at) throw new ChatError('message_deleted')
         await refuseClosed(tx, place, actor)
         if (await storeTitle(tx, rootId, title || null))
