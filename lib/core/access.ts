@@ -9,7 +9,7 @@ export type ParticipantRole = (typeof PARTICIPANT_ROLES)[number]
 
 /**
  * What a participant may do in a conversation. `moderate` is about messages and reactions of others, `manage` about roles
- * and removal, `policy` about everything of {@link rename} but the title, the ref and the metadata.
+ * and removal, `policy` about everything of `rename` but the title, the ref and the metadata.
  */
 export type ParticipantRight =
   | 'post'
