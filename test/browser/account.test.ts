@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser)('the account screens', () => {
     await page.selectOption('.sheet select:has(option[value=de])', 'de')
     await page.selectOption('.sheet select:has(option[value=dark])', 'dark')
     await page.waitForSelector('html[lang=de] .settings h2:text("Konto und Einstellungen")')
-    for (const tab of ['Vorlieben', 'API-Schlüssel', 'Anmeldung', 'Profil']) {
+    for (const tab of ['Einstellungen', 'API-Schlüssel', 'Anmeldung', 'Profil']) {
       await page.click(`.tabs a:text("${tab}")`)
       await page.waitForSelector(`.tabs [aria-current]:text("${tab}")`)
       await look(page, `account-de-${tab}`)

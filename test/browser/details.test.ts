@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)('the details of a conversation', () => {
     await openDetails(page, 'About')
     await lookInModes(page, 'details-about')
     await openDetails(page, 'Files')
-    await page.waitForSelector('.details .quiet:text-is("No file was shared here.")')
+    await page.waitForSelector('.details .quiet:text-is("No files yet. Files in messages appear here.")')
 
     await openDetails(page, 'About')
     await page.fill('.details [name=title]', 'Steam')

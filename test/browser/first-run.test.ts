@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)('the first hour', () => {
     const mail = await mailbox.next()
     expect(mail.text).toContain(`http://127.0.0.1:1/#/verify/${mail.token}`)
     await again.goto(`${url}/#/verify/${mail.token}`)
-    await again.waitForSelector('h1:text-is("Confirm your e-mail address")')
+    await again.waitForSelector('h1:text-is("Confirm your e‑mail address")')
     await again.press('button', 'Enter')
     await again.waitForSelector('[role=status]:text-is("Your e-mail address is confirmed.")')
     await again.goto(`${url}/#/undo/${'x'.repeat(43)}`)

@@ -215,7 +215,8 @@ export async function beginHour(seed: number, count: number): Promise<Hour> {
   async function expectedOf(person: PersonAtPage, screen: Screen): Promise<Screen> {
     const { conversations } = await person.client.conversations.list({})
     const { messages } = await person.client.messages.list(roomOf(person), { limit: 30 })
-    const all = messages.map(({ id, content, deleted_at }) => `${id} ${deleted_at ? '-' : content.trim()}`)
+    // An answer that was cut off before its first word has no text, either.
+    const all = messages.map(({ id, content, deleted_at }) => `${id} ${(deleted_at ? '' : content.trim()) || '-'}`)
     // As much of its end as both have.
     const rows = all.slice(-Math.max(screen.rows.length, 1))
     return {

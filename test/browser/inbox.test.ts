@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)('the inbox of the web chat', () => {
     const { page } = await visit(url)
     await signIn(page, 'ada')
     await page.click('.sidebar a[href="#/threads"]')
-    await page.waitForSelector('.pane :text("Threads you follow will be here.")')
+    await page.waitForSelector('.pane :text("Threads you follow appear here.")')
     const roots: string[] = []
     for (const content of ['Engines of **steam**', 'Others']) {
       const { message } = await ada.messages.postRoot(conversation_id, { content })

@@ -51,7 +51,9 @@ describe.skipIf(!hasBrowser)('the keys of the web chat', () => {
     await page.press(BOX, '?')
     expect(await page.inputValue(BOX)).toBe('?')
     await page.press(BOX, 'Control+/')
-    await page.waitForSelector('dialog .key-sheet div:has-text("Next unread conversation") kbd:text-is("Alt Shift ↓")')
+    await page.waitForSelector(
+      'dialog .key-sheet div:has-text("Next unread room or person") kbd:text-is("Alt Shift ↓")',
+    )
     await look(page, 'keys')
     await lookInModes(page, 'keys')
     await page.press('dialog', 'Escape')
@@ -61,7 +63,7 @@ describe.skipIf(!hasBrowser)('the keys of the web chat', () => {
     await page.waitForSelector('dialog', { state: 'detached' })
 
     await page.goto(`${url}/#/account/preferences`)
-    await page.selectOption('.sheet .field:has-text("single letter") select', 'off')
+    await page.selectOption('.sheet .field:has-text("Single-letter") select', 'off')
     await page.press('#settings-title', '?')
     await page.press('#settings-title', 'Control+/')
     await page.waitForSelector('dialog .key-sheet')
@@ -93,7 +95,7 @@ describe.skipIf(!hasBrowser)('the keys of the web chat', () => {
     await page.goto(`${url}/#/c/${conversation_id}`)
     await page.fill(BOX, 'Hello')
     await page.press(BOX, 'Enter')
-    await page.waitForSelector('.update:has-text("Hear of replies")')
+    await page.waitForSelector('.update:has-text("Get notified of replies")')
     await look(page, 'alerts-offer')
     expect(await page.evaluate('globalThis.asked')).toBe(undefined)
     await page.press('.update button:text-is("Not now")', 'Enter')

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Route } from '../../examples/web-chat/src/app/route.ts'
 import { hasBrowser } from '../support/browser.ts'
 import { createMailbox } from '../support/mailbox.ts'
 import { UNREACHABLE_PROVIDER } from '../support/service.ts'
@@ -27,27 +28,46 @@ describe.skipIf(!hasBrowser)('every screen', () => {
     await chat.keys.create(ada, { name: 'Nightly report' })
     const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
     const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'Does it **run**? @ada `x`' })
-    // An address, and what is there once it has been read.
-    const screens: [address: string, sign: string][] = [
-      ['account/profile', '.sheet [name=display_name]'],
-      ['account/security', '.sheet .items li'],
-      ['account/keys', '.sheet .items li'],
-      ['account/preferences', '.sheet select'],
-      ['administration/users', '.users li >> nth=1'],
-      [`administration/users/${user.id}`, '.identity'],
-      ['administration/invites', '.items li'],
-      ['administration/limits', '.sheet:has-text("Sign-ins of the last 24 hours")'],
-      ['administration/audit', '.audit li >> nth=1'],
-      ['administration/service', '.items li'],
-      ['search?q=run', '.found mark'],
-      [`c/${conversation_id}/t/${root_id}`, '.thread .message'],
-    ]
-    for (const [address, sign] of screens) {
-      await page.goto(`${url}/#/${address}`)
-      await page.waitForSelector(sign)
-      await lookInModes(page, address.replace(/\W.*/, '') + screens.findIndex(([each]) => each === address))
+    const { token = '' } = await chat.invites.create(ada, conversation_id, {})
+    const mailed = 'a'.repeat(43)
+    // Of each route: an address, and what is there once it has been read. A new route does not compile without one.
+    const screens: Record<Route['name'], [address: string, sign: string][]> = {
+      home: [['', '.conversations a']],
+      inbox: [['inbox', '.settings .quiet']],
+      threads: [['threads', '#settings-title']],
+      drafts: [['drafts', '.settings .quiet']],
+      conversation: [[`c/${conversation_id}`, '.stream .message']],
+      thread: [[`c/${conversation_id}/t/${root_id}`, '.thread .message']],
+      details: [[`c/${conversation_id}/details/people`, '.participants li']],
+      search: [['search?q=run', '.found mark']],
+      account: [
+        ['account/profile', '.sheet [name=display_name]'],
+        ['account/security', '.sheet .items li'],
+        ['account/keys', '.sheet .items li'],
+        ['account/preferences', '.sheet select'],
+      ],
+      administration: [
+        ['administration/users', '.users li >> nth=1'],
+        [`administration/users/${user.id}`, '.identity'],
+        ['administration/invites', '.items li'],
+        ['administration/limits', '.sheet:has-text("Sign-ins of the last 24 hours")'],
+        ['administration/audit', '.audit li >> nth=1'],
+        ['administration/service', '.items li'],
+      ],
+      join: [[`join/${token}`, 'button.primary']],
+      welcome: [[`welcome/${mailed}`, '[role=alert]']],
+      reset: [[`reset/${mailed}`, '[name=password]']],
+      verify: [[`verify/${mailed}`, 'button.primary']],
+      'change-email': [[`change-email/${mailed}`, 'button.primary']],
+      undo: [[`undo/${mailed}`, 'button.primary']],
     }
-  }, 120_000)
+    for (const [route, addresses] of Object.entries(screens))
+      for (const [index, [address, sign]] of addresses.entries()) {
+        await page.goto(`${url}/#/${address}`)
+        await page.waitForSelector(sign)
+        await lookInModes(page, `${route}${index}`)
+      }
+  }, 240_000)
 
   it('shows what is selected, and badges, where the system sets the colors', async () => {
     const stage = await openStage({}, { assistant: { provider: 'echo' } })

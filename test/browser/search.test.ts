@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     await expectOne(page, '.thread .messages > [data-target=true]:has-text("Full steam")')
 
     await page.goto(`${stage.url}/#/search`)
-    await page.waitForSelector('.search .hint:has-text("You can also type")')
+    await page.waitForSelector('.search .hint:has-text("Or type filters")')
     await look(page, 'search-empty')
     await page.fill('.search [type=search]', 'filler')
     await page.click('.search [type=submit]')

@@ -3,6 +3,8 @@ import { hasBrowser, type Page } from '../support/browser.ts'
 import { look } from './looks.ts'
 import { openStage, signInAsAda } from './people.ts'
 
+const BROKEN = JSON.stringify({ error: { code: 'internal', message: 'Broken' } })
+
 /** Keeps back what the page reads. @returns a function that lets what is read from then on go its way */
 async function hold(page: Page, url: RegExp): Promise<() => void> {
   let isHeld = true
@@ -49,6 +51,28 @@ describe.skipIf(!hasBrowser)('what the page reads', () => {
     expect(stage.problems).toEqual([])
   }, 60_000)
 
+  it('says why a room cannot be shown, and reads it again', async () => {
+    const stage = await openStage({})
+    const { page, ada } = await signInAsAda(stage)
+    const { conversation_id } = await stage.chat.conversations.create(ada, { title: 'Engines' })
+    // An archived room is not in the list: it is read by itself.
+    await stage.chat.conversations.setSettings(ada, conversation_id, { archived: true })
+    let isBroken = true
+    await page.route(/\/api\/conversations\/[^/?]+$/, (route) =>
+      isBroken ? route.fulfill({ status: 500, contentType: 'application/json', body: BROKEN }) : route.continue(),
+    )
+    await page.goto(`${stage.url}/#/c/${conversation_id}`)
+    await page.waitForSelector('.conversation [role=alert]:has-text("Something went wrong in the service.")')
+    await look(page, 'room-failed')
+    isBroken = false
+    await page.click('.conversation [role=alert] button:text-is("Retry")')
+    await page.waitForSelector('.conversation h2:text-is("Engines")')
+    await page.goto(`${stage.url}/#/c/00000000-0000-7000-8000-000000000000/details/people`)
+    await page.waitForSelector('.conversation [role=alert]:has-text("This does not exist")')
+    await page.waitForSelector('.details [role=alert]:has-text("This does not exist")')
+    expect(stage.problems.filter((problem) => !problem.includes('500'))).toEqual([])
+  }, 60_000)
+
   it('says what has failed, under which id the service knows it, and reads it again', async () => {
     const stage = await openStage({})
     const { page } = await signInAsAda(stage)
@@ -59,7 +83,7 @@ describe.skipIf(!hasBrowser)('what the page reads', () => {
             status: 500,
             headers: { 'x-request-id': 'request-1' },
             contentType: 'application/json',
-            body: JSON.stringify({ error: { code: 'internal', message: 'Broken' } }),
+            body: BROKEN,
           })
         : route.continue(),
     )

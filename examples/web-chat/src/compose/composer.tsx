@@ -141,21 +141,7 @@ export function Composer(props: ComposerProps) {
       {(files.uploads.length > 0 || files.refusal) && (
         <DraftList {...files} isAsking={asks} isWaiting={waits} onCancel={() => setWaiting(false)} />
       )}
-      <Addressee isAsking={asks} onChange={ask} />
       {isFormatting && <Toolbar field={field} />}
-      {features.attachments && <AttachButton onFiles={files.add} />}
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={composer.formatting}
-        title={composer.formatting}
-        aria-expanded={isFormatting}
-        onPointerDown={(event) => event.preventDefault()}
-        onClick={() => setFormatting(!isFormatting)}
-      >
-        Aa
-      </button>
-      <EmojiButton field={field} />
       <Completion
         field={field}
         conversation_id={conversation_id}
@@ -192,6 +178,20 @@ export function Composer(props: ComposerProps) {
           send()
         }}
       />
+      <Addressee isAsking={asks} onChange={ask} />
+      {features.attachments && <AttachButton onFiles={files.add} />}
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={composer.formatting}
+        title={composer.formatting}
+        aria-expanded={isFormatting}
+        onPointerDown={(event) => event.preventDefault()}
+        onClick={() => setFormatting(!isFormatting)}
+      >
+        Aa
+      </button>
+      <EmojiButton field={field} />
       {running !== undefined && !canSend ? (
         <IconButton
           key="stop"

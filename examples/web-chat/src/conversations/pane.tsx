@@ -3,6 +3,7 @@ import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { hrefOf } from '../app/route.ts'
+import { ErrorNote } from '../parts/error-note.tsx'
 import { focusIn } from '../parts/focus.ts'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
@@ -18,6 +19,9 @@ interface PaneProps {
   id: string
   /** `undefined` until it is read. */
   conversation: OpenConversation | undefined
+  /** Why it could not be read. */
+  error: unknown
+  onRetry: () => void
   user: User
   /** The thread that is open beside it. */
   root_id: string | undefined
@@ -54,7 +58,8 @@ function useFocusAfterDetails(pane: RefObject<HTMLElement | null>, isOpen: boole
 }
 
 /** A conversation, as its layout shows it. */
-export function ConversationPane({ id, conversation, user, root_id, hasDetails, message_id }: PaneProps) {
+export function ConversationPane(props: PaneProps) {
+  const { id, conversation, error, user, root_id, hasDetails, message_id } = props
   const { people, features } = useApp()
   const pane = useRef<HTMLElement>(null)
   const { back, conversations } = texts.value
@@ -107,7 +112,7 @@ export function ConversationPane({ id, conversation, user, root_id, hasDetails, 
       </header>
       {conversation === undefined ? (
         <div class="scroll">
-          <Waiting kind="message" />
+          {error === undefined ? <Waiting kind="message" /> : <ErrorNote error={error} onRetry={props.onRetry} />}
         </div>
       ) : conversation.layout === 'topics' ? (
         <Topics conversation={conversation} user={user} root_id={root_id} message_id={message_id} />

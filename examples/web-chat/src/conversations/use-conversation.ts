@@ -19,24 +19,35 @@ export type OpenConversation = Pick<
   | 'icon'
 > & { unread_replies?: number }
 
-/** The conversation of the list; one that is too far down in it, or archived, is read by itself. */
-export function useConversation(id: string | undefined, user: User): OpenConversation | undefined {
+interface Read {
+  id: string
+  conversation?: OpenConversation
+  error?: unknown
+}
+
+/** The conversation of the list; one that is too far down in it, or archived, is read by itself, which may fail. */
+export function useConversation(id: string | undefined, user: User): Omit<Read, 'id'> & { reload(): void } {
   const { client, store } = useApp()
   const { conversations, status } = useReadable(store.conversations)
   const listed = useMemo(() => conversations.find((each) => each.id === id), [conversations, id])
-  const [read, setRead] = useState<OpenConversation>()
+  const [read, setRead] = useState<Read>()
+  const [round, setRound] = useState(0)
   useEffect(() => {
-    if (id === undefined || listed || status !== 'ready') return
+    if (id === undefined || listed || status === 'loading') return
     client.conversations.get(id).then(
       ({ participants, with: partner, direct, ...rest }) => {
         const role = participants.find(({ user_id }) => user_id === user.id)?.role ?? 'member'
-        setRead({ ...rest, role, ...(direct && { direct }), ...(partner && { with: partner }) })
+        setRead({ id, conversation: { ...rest, role, ...(direct && { direct }), ...(partner && { with: partner }) } })
       },
-      // Its threads fail for the same reason, and show it.
-      () => {},
+      (error: unknown) => setRead({ id, error }),
     )
-  }, [id, listed, status])
-  return listed ?? (read?.id === id ? read : undefined)
+  }, [id, listed, status, round])
+  const reload = () => {
+    setRead(undefined)
+    setRound((before) => before + 1)
+  }
+  if (listed) return { conversation: listed, reload }
+  return { ...(read?.id === id && read), reload }
 }
 
 /** Whether the user may write in it. */

@@ -5,9 +5,11 @@ import { useApp } from '../app/context.ts'
 import { DETAILS_TABS, type DetailsTab, goTo, hrefOf } from '../app/route.ts'
 import { titleOf } from '../conversations/title.ts'
 import type { OpenConversation } from '../conversations/use-conversation.ts'
+import { ErrorNote } from '../parts/error-note.tsx'
 import { useEscape } from '../parts/escape.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Tabs } from '../parts/tabs.tsx'
+import { Waiting } from '../parts/waiting.tsx'
 import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 import { About } from './about.tsx'
@@ -35,13 +37,16 @@ const TABS: Record<DetailsTab, ComponentType<TabProps>> = {
 interface PaneProps {
   /** `undefined` until it is read. */
   conversation: OpenConversation | undefined
+  /** Why it could not be read. */
+  error: unknown
+  onRetry: () => void
   conversation_id: string
   tab: string
   user: User
 }
 
 /** What is known of a conversation, in tabs beside it. Escape closes it. */
-export function DetailsPane({ conversation, conversation_id, tab, user }: PaneProps) {
+export function DetailsPane({ conversation, error, onRetry, conversation_id, tab, user }: PaneProps) {
   const { features } = useApp()
   const heading = useRef<HTMLHeadingElement>(null)
   const { details: words } = roomTexts.value
@@ -81,7 +86,15 @@ export function DetailsPane({ conversation, conversation_id, tab, user }: PanePr
         current={current}
       />
       <div class="scroll" key={current}>
-        <div class="sheet">{conversation && <Tab conversation={conversation} user={user} />}</div>
+        <div class="sheet">
+          {conversation ? (
+            <Tab conversation={conversation} user={user} />
+          ) : error === undefined ? (
+            <Waiting kind="item" />
+          ) : (
+            <ErrorNote error={error} onRetry={onRetry} />
+          )}
+        </div>
       </div>
     </section>
   )

@@ -40,7 +40,7 @@ export function Chat({ user }: { user: User }) {
   const conversation_id = 'conversation_id' in at ? at.conversation_id : undefined
   const root_id = at.name === 'thread' ? at.root_id : undefined
   const message_id = at.name === 'conversation' || at.name === 'thread' ? at.message_id : undefined
-  const conversation = useConversation(conversation_id, user)
+  const { conversation, error, reload } = useConversation(conversation_id, user)
   useTitle(conversation && titleOf(conversation))
   useEffect(loadMarkdown, [])
   useEffect(typeIntoBox, [])
@@ -102,6 +102,8 @@ export function Chat({ user }: { user: User }) {
           key={conversation_id}
           id={conversation_id}
           conversation={conversation}
+          error={error}
+          onRetry={reload}
           user={user}
           root_id={root_id}
           hasDetails={at.name === 'details'}
@@ -123,6 +125,8 @@ export function Chat({ user }: { user: User }) {
           key={at.conversation_id}
           conversation_id={at.conversation_id}
           conversation={conversation}
+          error={error}
+          onRetry={reload}
           tab={at.tab}
           user={user}
         />

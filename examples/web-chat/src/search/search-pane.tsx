@@ -28,7 +28,7 @@ export function SearchPane({ route, user }: { route: SearchRoute; user: User }) 
   const [typed, setTyped] = useState(route.q)
   const field = useRef<HTMLInputElement>(null)
   const found = useResults(route)
-  const { back, close, loading, retry } = texts.value
+  const { back, close, loading } = texts.value
   const words = roomTexts.value.search
   const focusField = () => field.current?.focus()
   useLayoutEffect(focusField, [])
@@ -113,10 +113,10 @@ export function SearchPane({ route, user }: { route: SearchRoute; user: User }) 
           {not_filters.length > 0 && <p class="hint">{words.not_filters(not_filters)}</p>}
           {is_incomplete && <p class="hint">{words.incomplete}</p>}
           {results.length > 0 && <FoundMessages results={results} conversations={conversations} />}
-          <ErrorNote error={error} />
-          {(has_more || error !== undefined) && (
+          <ErrorNote error={error} onRetry={found.more} />
+          {has_more && error === undefined && (
             <button type="button" disabled={isSearching} onClick={found.more}>
-              {isSearching ? loading : error === undefined ? words.more : retry}
+              {isSearching ? loading : words.more}
             </button>
           )}
         </div>

@@ -17,7 +17,7 @@ export const texts = {
     host: 'Sign in to go on.',
     forgot: 'Forgot your password?',
     forgot_title: 'Reset your password',
-    forgot_text: 'You get a mail with a link on which you choose a new one.',
+    forgot_text: 'You get a link by mail to choose a new one.',
     forgot_button: 'Send the link',
     forgot_done: 'If there is an account with this address, the mail is on its way.',
   },
@@ -39,24 +39,24 @@ export const texts = {
   mailed: {
     reset: {
       title: 'Choose a new password',
-      text: 'You are then signed out everywhere, and your API keys end.',
+      text: 'This signs you out everywhere and ends your API keys.',
       button: 'Set the password',
       done: 'Your new password is set.',
     },
     verify: {
-      title: 'Confirm your e-mail address',
+      title: 'Confirm your e‑mail address',
       text: 'Confirm only if the account named in the mail is yours.',
       button: 'Confirm',
       done: 'Your e-mail address is confirmed.',
     },
     'change-email': {
-      title: 'Confirm your new e-mail address',
+      title: 'Confirm your new e‑mail address',
       text: 'Confirm only if the account named in the mail is yours.',
       button: 'Confirm',
       done: 'Your account has this e-mail address now.',
     },
     undo: {
-      title: 'Get your e-mail address back',
+      title: 'Get your e‑mail address back',
       text: 'Your account gets its former address back. You are signed out everywhere, and your API keys end.',
       button: 'Undo the change',
       done: 'Your account has its former address again. Set a new password now.',
