@@ -104,7 +104,15 @@ describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
       .poll(() => page.evaluate(`${scrolled}.scrollHeight - ${scrolled}.clientHeight - ${scrolled}.scrollTop`))
       .toBeGreaterThan(50)
     await touch('touchEnd', [])
-    // Well in view, however far it went on scrolling.
+    // The browser goes on scrolling for a moment, and the finger has to meet the row.
+    let before: unknown
+    await expect
+      .poll(async () => {
+        const last = before
+        before = await page.evaluate(`${scrolled}.scrollTop`)
+        return before === last
+      })
+      .toBe(true)
     await press('.row:nth-last-child(12) .content')
     expect(await page.evaluate('window.opened')).toEqual(['Engines', 'Line 18'])
     // At the end of the screen, as wide as it is.
