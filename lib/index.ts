@@ -1,4 +1,4 @@
-export { type JwtOptions, jwtIdentity } from './accounts/jwt/tokens.ts'
+export { type JwtOptions, jwtIdentity } from './accounts/jwt/port.ts'
 export type * from './api/entities.ts'
 export type { AnswerPiece, Assistant, AssistantRequest, Turn } from './assistant/provider.ts'
 export { AnswerFailure } from './chat/answers/answer-failure.ts'

@@ -26,7 +26,7 @@ const MACHINE =
 /** Those who may ask the clock of the machine, each with the reason why it is not `ctx.now`. */
 const MACHINE_CLOCK: Record<string, string> = {
   'lib/core/time.ts': 'it is the port to it',
-  'lib/accounts/jwt/tokens.ts': 'a login of a host, before there is a service',
+  'lib/accounts/jwt/port.ts': 'a login of a host, before there is a service',
   'lib/core/clock.ts': 'the clock of a service is made of it',
   'lib/testing/clock.ts': 'a clock of tests',
   'lib/storage/open.ts': 'values in the memory of this process, which expire in seconds and may be lost',
