@@ -119,31 +119,4 @@ describeOnEachDatabase('marking everything as read', (openUrl) => {
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     end()
   })
-
-  it('shows what was read so far when the process ends between two transactions', { timeout: 120_000 }, async () => {
-    const { grace, rooms, post, store, unreadOf, end } = await startReading(51)
-    const { length } = rooms
-    const first = await Promise.all(rooms.map(post))
-    const last = first
-      .map(({ message }) => message.created_at)
-      .sort()
-      .at(-1)!
-    await Promise.all(rooms.map(post))
-    const counts = () => rooms.map((room) => unreadOf(room))
-    const number = (unread: number) => counts().filter((count) => count === unread).length
-    await waitForView(store.conversations, () => number(2) === length)
-    begun = 0
-    at.begun = (nth) => {
-      if (nth === 2) throw new Error('The process has ended')
-    }
-    await expect(grace.conversations.markAllRead({ up_to: last })).rejects.toMatchObject({ code: 'internal' })
-    delete at.begun
-    await waitForView(store.conversations, () => number(1) === 50 && number(2) === 1)
-    const stored = await unreadIn(grace)
-    expect(counts()).toEqual(rooms.map((room) => stored[room]))
-    await grace.conversations.markAllRead({ up_to: last })
-    await waitForView(store.conversations, () => number(1) === length)
-    expect((await service.chat.ops.fsck()).findings).toEqual([])
-    end()
-  })
 })
