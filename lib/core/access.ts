@@ -25,19 +25,7 @@ export type ParticipantRight =
   | 'rename'
   | 'delete'
 
-/** What a user may do in the service. `post` is also about everything that has no right of its own. */
-export type ServiceRight =
-  | 'post'
-  | 'react'
-  | 'upload'
-  | 'ask_assistant'
-  | 'create_conversations'
-  | 'open_direct'
-  | 'add_people'
-  | 'invite'
-
-const NONE: readonly ServiceRight[] = []
-const ALL: readonly ServiceRight[] = [
+const SERVICE_RIGHT_NAMES = [
   'post',
   'react',
   'upload',
@@ -46,12 +34,15 @@ const ALL: readonly ServiceRight[] = [
   'open_direct',
   'add_people',
   'invite',
-]
+] as const
+
+/** What a user may do in the service. `post` is also about everything that has no right of its own. */
+export type ServiceRight = (typeof SERVICE_RIGHT_NAMES)[number]
 
 const OF_SERVICE_ROLE: Record<Role, ReadonlySet<ServiceRight>> = {
-  admin: new Set(ALL),
-  member: new Set(ALL),
-  read_only: new Set(NONE),
+  admin: new Set(SERVICE_RIGHT_NAMES),
+  member: new Set(SERVICE_RIGHT_NAMES),
+  read_only: new Set(),
 }
 
 const MEMBER: readonly ParticipantRight[] = ['post', 'react', 'attach', 'pin', 'ask']

@@ -84,15 +84,12 @@ export async function identifyByToken(
   { token, token_hash, ip }: { token: string; token_hash: string; ip: string | undefined },
 ): Promise<Actor> {
   const at = ctx.now()
-  const { success, output: identity } = v.safeParse(HostIdentity, await find(token, token_hash), {
-    abortPipeEarly: true,
-  })
-  if (!success) throw new ChatError('unauthenticated', { message: NO_SUBJECT })
+  const identity = await find(token, token_hash)
   // What ends the token is looked up with the rights of the stream.
   return admit(ctx, identity, { at, ip, ask: () => Promise.resolve(true) })
 }
 
-/** @param login what opened it, when, and from where */
+/** The user of what a host or a token says; its streams follow what was said. */
 async function admit(
   ctx: Context,
   identity: HostIdentity,
@@ -106,19 +103,29 @@ async function admit(
   return actor
 }
 
-const toMicros = (seconds: number | undefined) => (seconds === undefined ? undefined : Math.floor(seconds * SECOND))
+/** An instant of a proof, in seconds since 1970, as it is stored. */
+function toMicros(seconds: number): Micros
+function toMicros(seconds: number | undefined): Micros | undefined
+function toMicros(seconds: number | undefined): Micros | undefined {
+  return seconds === undefined ? undefined : Math.floor(seconds * SECOND)
+}
 
 /** Whether a user may not call with a proof of this instant. */
 const isRefused = (user: HostUser, { issued_at }: HostIdentity) =>
-  user.disabled_at !== null || (issued_at !== undefined && issued_at * SECOND <= (user.tokens_after ?? 0))
+  user.disabled_at !== null || (issued_at !== undefined && toMicros(issued_at) <= (user.tokens_after ?? 0))
 
 /** Whether the stored names are from a later proof. */
 const isOutdated = ({ claims_at }: HostUser, { issued_at }: HostIdentity) =>
-  issued_at !== undefined && issued_at * SECOND < (claims_at ?? 0)
+  issued_at !== undefined && toMicros(issued_at) < (claims_at ?? 0)
 
 /** Whether the instant of a proof is to be stored: with other names, and once in a while with the same. */
 const isClaimDue = ({ claims_at }: HostUser, { issued_at }: HostIdentity) =>
-  issued_at !== undefined && issued_at * SECOND - (claims_at ?? 0) >= CLAIM_SECONDS * SECOND
+  issued_at !== undefined && toMicros(issued_at) - (claims_at ?? 0) >= CLAIM_SECONDS * SECOND
+
+/** Stores the instant of a proof, if it has one. */
+async function noteClaim(tx: Tx, { subject, issued_at }: HostIdentity): Promise<void> {
+  if (issued_at !== undefined) await setClaimed(tx, hostKey(subject), toMicros(issued_at))
+}
 
 /** A caller that the host knows, and the cookies that it sets. */
 interface Identified {
@@ -155,8 +162,7 @@ async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: 
   if (existing && (isRefused(existing, identity) || isOutdated(existing, identity))) return existing
   const profile = await profileOf(tx, identity, existing ?? placeholderUser(ctx.id(), toProfile(identity)), ctx.now())
   if (existing) {
-    if (identity.issued_at !== undefined)
-      await setClaimed(tx, hostKey(identity.subject), Math.floor(identity.issued_at * SECOND))
+    await noteClaim(tx, identity)
     if (isSame(existing, profile)) return existing
     await updateProfile(tx, profile, ctx.now())
     announceChange(tx, existing, { ...existing, ...profile })
@@ -173,8 +179,7 @@ async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: 
   if (conflict) throw new ChatError(conflict)
   const linked = { ...hostKey(identity.subject), id: ctx.id(), user_id: row.id, created_at: ctx.now() }
   if (!(await insertIdentity(tx, linked))) throw new ChatError('conflict')
-  if (identity.issued_at !== undefined)
-    await setClaimed(tx, hostKey(identity.subject), Math.floor(identity.issued_at * SECOND))
+  await noteClaim(tx, identity)
   tx.audit({ act: 'user.created', ...by, subject_id: row.id, detail: { by: 'host', roles: row.roles } })
   return row
 }

@@ -1,16 +1,18 @@
 import { createPublicKey } from 'node:crypto'
 import type { JWTPayload } from 'jose'
+import * as v from 'valibot'
 import type { JwtSettings } from '../../config/auth.ts'
 import type { Role } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Identity, Log } from '../../ports.ts'
+import { HostIdentity } from '../identities/schema.ts'
 import { createKeySet } from './key-set.ts'
 
 /** The longest token that is read, in characters. */
 const MAX_LENGTH = 8 * 1024
 
-/** What a token says of its person. */
-export type TokenIdentity = Identity & Required<Pick<Identity, 'issued_at' | 'expires_at'>>
+/** What a token says of its person, as it can be stored. */
+export type TokenIdentity = Omit<HostIdentity, 'roles'> & { roles?: Role[]; issued_at: number; expires_at: number }
 
 /** Who a signed token is for. */
 export type Verify = (token: string) => Promise<TokenIdentity>
@@ -65,8 +67,12 @@ export function createVerifier(settings: JwtSettings, { now, log }: VerifierDeps
     if (expires_at - issued_at > max_seconds) refuse(`it lives for longer than ${max_seconds} seconds`)
     if (issued_at > now() / 1_000_000 + leeway_seconds) refuse('it is from the future')
     const subject = claims[settings.subject]
-    if (typeof subject !== 'string') return refuse(`its ${settings.subject} is no text`)
-    return { ...namesIn(claims, settings), subject, issued_at, expires_at }
+    const said = { ...namesIn(claims, settings), subject, issued_at, expires_at }
+    const { success, output } = v.safeParse(HostIdentity, said, { abortPipeEarly: true })
+    if (!success) return refuse(`its ${settings.subject} is no text of 1 to 255 characters`)
+    const { roles, ...rest } = output
+    const known = roles?.filter((role) => role !== undefined)
+    return { ...rest, ...(known && { roles: known }), issued_at, expires_at }
   }
 }
 
