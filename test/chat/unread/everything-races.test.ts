@@ -119,4 +119,36 @@ describeOnEachDatabase('marking everything as read', (openUrl) => {
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     end()
   })
+
+  it('shows what was read so far when the process ends between two transactions', async () => {
+    const { grace, rooms, post, store, unreadOf, end } = await startReading(51)
+    const { length } = rooms
+    const first = await Promise.all(rooms.map(post))
+    const last = first
+      .map(({ message }) => message.created_at)
+      .sort()
+      .at(-1)!
+    await Promise.all(rooms.map(post))
+    const counts = () => rooms.map((room) => unreadOf(room))
+    /** What all rooms show: a list that is read again begins with its first page. */
+    const shown = async () => {
+      if (store.conversations.getSnapshot().conversations.length < length) await store.conversations.loadMore()
+      return counts()
+    }
+    const number = async (unread: number) => (await shown()).filter((count) => count === unread).length
+    await expect.poll(() => number(2)).toBe(length)
+    begun = 0
+    at.begun = (nth) => {
+      if (nth === 2) throw new Error('The process has ended')
+    }
+    await expect(grace.conversations.markAllRead({ up_to: last })).rejects.toMatchObject({ code: 'internal' })
+    delete at.begun
+    await expect.poll(async () => [await number(1), await number(2)]).toEqual([50, 1])
+    const stored = await unreadIn(grace)
+    await expect.poll(shown).toEqual(rooms.map((room) => stored[room]))
+    await grace.conversations.markAllRead({ up_to: last })
+    await expect.poll(() => number(1)).toBe(length)
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+    end()
+  })
 })
