@@ -21,6 +21,7 @@ import type { Search } from './chat/search/search.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import type { LiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
+import type { Access } from './core/access.ts'
 import type { Actor } from './core/actor.ts'
 import type { Clock } from './core/clock.ts'
 import type { Lifecycle } from './core/lifecycle.ts'
@@ -79,6 +80,8 @@ export interface Context {
   /** The configuration in effect: read it where it is used, since a reload replaces it. */
   readonly config: Config
   readonly settings: LiveConfig
+  /** What the roles may do, as the configuration in effect says. */
+  readonly access: Access
   readonly lifecycle: Lifecycle
   readonly db: Database
   /** Runs one transaction with its events, which are sent once it is durable. The only way to change data. */

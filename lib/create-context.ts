@@ -15,10 +15,6 @@ import { createAssistant, isOffered } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
 import { checkFile } from './chat/attachments/checking.ts'
-import { createCleaningQueue } from './chat/attachments/cleaning.ts'
-import { createPartSlots } from './chat/attachments/part-slots.ts'
-import { createPieceMemory } from './chat/attachments/piece-memory.ts'
-import { createReadSlots } from './chat/attachments/read-slots.ts'
 import { openFor } from './chat/attachments/reading.ts'
 import { collect } from './chat/attachments/sweep.ts'
 import { removeConversation } from './chat/conversations/removal.ts'
@@ -43,17 +39,17 @@ import { createSearch } from './chat/search/search.ts'
 import { clearFollows } from './chat/unread/clearing.ts'
 import { sumUp } from './chat/usage/summing.ts'
 import { createCluster } from './cluster/cluster.ts'
-import { filesPlace } from './config/attachments.ts'
+import { createAccess } from './config/access.ts'
 import { createLiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
-import type { Accounts, Context, Files, Log, Ports } from './context.ts'
+import type { Accounts, Context, Log, Ports } from './context.ts'
 import { newId } from './core/ids.ts'
 import type { Lifecycle } from './core/lifecycle.ts'
 import { createLoad } from './core/scheduling/load.ts'
 import { withReserve } from './core/with-reserve.ts'
+import { createFiles } from './create-files.ts'
 import * as erasure from './erasure/service.ts'
-import type { FileStore } from './files/file-store.ts'
-import { createFilesPlace, type FilesPlace } from './files/guard.ts'
+import type { FilesPlace } from './files/guard.ts'
 import { createAuthFailures, maxAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { LIMITS_VERSION } from './limits/store.ts'
@@ -69,7 +65,6 @@ import { createDatabaseLevels } from './ops/database-levels.ts'
 import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
 import type { Storage } from './storage/open.ts'
-import { findSecret } from './storage/secret.ts'
 import { createTaskWorker, type TaskHandlers, type TaskOutcome, type TaskRun } from './tasks/runner.ts'
 import { FREEING_KINDS, TASK_KINDS } from './tasks/schema.ts'
 
@@ -83,6 +78,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const settings = createLiveConfig(initial)
   const config = settings.view
   const { db } = storage
+  const access = createAccess()
   const { log = SILENT, id = newId, hooks = {} } = ports
   const { now, isTrusted, time } = createServiceClock({ db, log, now: ports.now })
   const metrics = createMetrics(db.dialect, TASK_KINDS)
@@ -107,14 +103,15 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     provider: ports.assistant ?? createAssistant(config.assistant),
     isOffered: ports.assistant !== undefined || isOffered(config.assistant),
   }
-  const openFile: OpenFile = (userId, fileId) => openFor({ config, db, now, files }, userId, fileId)
-  const addresser: Addresser = (order, options) => recipientOf({ config, db, now, write }, order, options)
+  const openFile: OpenFile = (userId, fileId) => openFor({ access, config, db, now, files }, userId, fileId)
+  const addresser: Addresser = (order, options) => recipientOf({ access, config, db, now, write }, order, options)
   const mail = createLiveOutbox(settings, { db, metrics, log, now, isTrusted, id, mail: ports.mail, addresser })
-  const accounts = createAccounts({ config, db, log, now, sessionNow: time.sessionNow })
+  const accounts = createAccounts({ access, config, db, log, now, sessionNow: time.sessionNow })
   const ctx: Context = {
     ...{
       config,
       settings,
+      access,
       lifecycle,
       db,
       write,
@@ -142,8 +139,8 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     },
     accounts,
     queues: {
-      posts: createPostQueue({ config, db, now, id, write, accounts }),
-      reactions: createReactionQueue({ config, db, now, write }),
+      posts: createPostQueue({ access, config, db, now, id, write, accounts }),
+      reactions: createReactionQueue({ access, config, db, now, write }),
     },
     host: { ...givenFunctions(ports), hooks, afterEvents, notifier },
     ops: {
@@ -158,12 +155,13 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
 
 /** What signs users in, and what they lose with their rights. */
 function createAccounts({
+  access,
   config,
   db,
   log,
   now,
   sessionNow,
-}: Pick<Context, 'config' | 'db' | 'log' | 'now' | 'sessionNow'>): Accounts {
+}: Pick<Context, 'access' | 'config' | 'db' | 'log' | 'now' | 'sessionNow'>): Accounts {
   const providers = createProviders(config, { log, now })
   return {
     passwords: createPasswords(config.security.password.bcrypt_cost),
@@ -178,7 +176,7 @@ function createAccounts({
     },
     assertStillAdmin: async (tx, actor) =>
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor),
-    rooms: createRoomsOfInvites({ now }),
+    rooms: createRoomsOfInvites({ access, now }),
     revokeInvites: async (tx, userId, by) =>
       (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomers(tx, userId, by)),
   }
@@ -231,39 +229,6 @@ function createLive(
   commits.subscribe(({ ephemeral }) => users.note(ephemeral))
   if (ports.hooks?.afterEvent) commits.subscribe(afterEvents.committed)
   return { cluster, commits, afterEvents, hub, presence, poller, users }
-}
-
-/** The files, which are opened, and loaded, when they are needed first. */
-function createFiles(
-  config: Context['config'],
-  { db, files }: Storage,
-  { log, load }: Pick<Context, 'log' | 'load'>,
-): Files {
-  let opened: Promise<FileStore> | undefined
-  let key: Promise<Uint8Array> | undefined
-  const openStore = async () =>
-    (await import('./files/file-store.ts')).openFileStore(files ?? filesPlace(config), { callsAnswered: load.answers })
-  const place = createFilesPlace({ db, open: () => (opened ??= openStore()), log })
-  const maxReads = () => config.attachments.max_reads_per_user
-  const maxBytes = () => config.attachments.max_buffered_bytes
-  const partSlots = createPartSlots(maxBytes)
-  const derive = async () => (await import('./files/tokens.ts')).linkKey(await findSecret(db))
-  return {
-    open: place.files,
-    place,
-    close: async () => void (await (await opened?.catch(() => undefined))?.close()),
-    linkKey() {
-      key ??= derive()
-      // The storage may fail now, and not later.
-      key.catch(() => (key = undefined))
-      return key
-    },
-    partSlots,
-    cleaningTurns: createCleaningQueue(),
-    readSlots: createReadSlots(maxReads),
-    thumbnailSlots: createReadSlots(maxReads),
-    pieceMemory: createPieceMemory(maxBytes, partSlots.bytes),
-  }
 }
 
 /** The functions of the host that use-cases call, those that it has. */

@@ -6,7 +6,7 @@ export { type Config, ConfigError, type ConfigInput, parseConfig } from './confi
 export type { Reloaded } from './config/reload.ts'
 export type { Actor, Role, SystemProfile } from './core/actor.ts'
 export { OPERATOR } from './core/actor.ts'
-export { ChatError, type ErrorCode, type FieldError } from './core/errors.ts'
+export { ChatError, type ErrorCode, type ErrorReason, type FieldError } from './core/errors.ts'
 export type {
   Bus,
   EventAfter,

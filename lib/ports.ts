@@ -1,6 +1,7 @@
 import type { Attachment, Notification } from './api/entities.ts'
 import type { PersistedEvent } from './api/events.ts'
 import type { Assistant } from './assistant/provider.ts'
+import type { ParticipantRole } from './core/access.ts'
 import type { Actor } from './core/actor.ts'
 import type { Identity, IdentityRequest } from './core/identity.ts'
 import type { NamesOf } from './core/known-names.ts'
@@ -209,7 +210,7 @@ export interface JoinBefore {
   user?: { user_id: string; subject?: string }
   /** The address of a new user. */
   email?: string
-  role: 'owner' | 'admin' | 'member' | 'viewer'
+  role: ParticipantRole
   /** Set when the actor opens a direct conversation with the user, who will own it too; it is created afterwards. */
   direct?: true
 }

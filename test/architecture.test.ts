@@ -17,6 +17,7 @@ const ORDER = [
   [
     'context.ts',
     'endpoint.ts',
+    'create-files.ts',
     'create-context.ts',
     'features.ts',
     'host-transaction',

@@ -6,7 +6,7 @@ import { addressRequest } from './mails/requests.ts'
 import { addressReset } from './password-resets/mail.ts'
 
 /** What the recipients of mails are found with. */
-export type AddressContext = Pick<Context, 'config' | 'db' | 'now' | 'write'>
+export type AddressContext = Pick<Context, 'access' | 'config' | 'db' | 'now' | 'write'>
 
 /** Finds the recipient of a mail when it is sent; `undefined` if the mail is not needed any more. */
 export function findRecipient(

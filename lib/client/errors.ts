@@ -1,4 +1,4 @@
-import { ChatError, type ErrorCode, type FieldError } from '../core/chat-error.ts'
+import { ChatError, type ErrorCode, type ErrorReason, type FieldError } from '../core/chat-error.ts'
 import type { CompatFailure } from '../openai-api/schema.ts'
 import { isTransient, parseRetryAfter, pause, spread } from './backoff.ts'
 
@@ -10,6 +10,8 @@ interface FailureBody extends Partial<CompatFailure> {
   code?: string
   detail?: string
   errors?: FieldError[]
+  reason?: ErrorReason
+  right?: string
 }
 
 /** The failure in a response, of the service itself or of a gateway. */
@@ -19,14 +21,12 @@ export async function readError(response: Response): Promise<ChatError> {
   const isPassing = (response.status >= 502 && response.status <= 504) || response.status === 408
   const otherwise = isPassing ? 'unavailable' : 'internal'
   const code = (problem.code ?? otherwise) as ErrorCode
-  const retry_after_seconds = parseRetryAfter(response.headers.get('retry-after'), Date.now())
-  const request_id = response.headers.get('x-request-id')
   return new ChatError(code, {
+    ...problem,
     status: response.status,
-    ...(request_id !== null && { request_id }),
+    request_id: response.headers.get('x-request-id') ?? undefined,
+    retry_after_seconds: parseRetryAfter(response.headers.get('retry-after'), Date.now()),
     message: problem.detail || `The service responded with status ${response.status}.`,
-    ...(problem.errors && { errors: problem.errors }),
-    ...(retry_after_seconds !== undefined && { retry_after_seconds }),
   })
 }
 

@@ -1,89 +1,119 @@
 import type { Actor, Role } from './actor.ts'
-import { ChatError } from './errors.ts'
+import { ChatError, type ErrorReason } from './errors.ts'
 
-/** The roles of participants in a conversation. */
-export const PARTICIPANT_ROLES = ['owner', 'admin', 'member', 'viewer'] as const
+/** The roles of participants that every service has. */
+export const PARTICIPANT_ROLES = ['owner', 'admin', 'moderator', 'member', 'viewer'] as const
 
 /** The role of a participant in a conversation. */
 export type ParticipantRole = (typeof PARTICIPANT_ROLES)[number]
+
+/** The rights in a conversation, those of a member first. */
+export const PARTICIPANT_RIGHTS = [
+  'post',
+  'react',
+  'attach',
+  'pin',
+  'ask',
+  'moderate',
+  'add',
+  'invite',
+  'manage',
+  'policy',
+  'rename',
+  'publish',
+  'freeze',
+  'delete',
+] as const
 
 /**
  * What a participant may do in a conversation. `moderate` is about messages and reactions of others, `manage` about roles
  * and removal, `policy` about everything of `rename` but the title, the ref and the metadata.
  */
-export type ParticipantRight =
-  | 'post'
-  | 'react'
-  | 'attach'
-  | 'pin'
-  | 'ask'
-  | 'moderate'
-  | 'add'
-  | 'invite'
-  | 'manage'
-  | 'policy'
-  | 'rename'
-  | 'delete'
+export type ParticipantRight = (typeof PARTICIPANT_RIGHTS)[number]
 
-const SERVICE_RIGHT_NAMES = [
-  'post',
-  'react',
+/** The rights that are about other persons: they may reach only persons of a common conversation. */
+export const RIGHTS_TOWARDS = ['find_users', 'add_people', 'open_direct'] as const
+
+/** The rights in the service that can be configured. */
+export const SERVICE_RIGHTS = [
+  ...RIGHTS_TOWARDS,
+  'create_conversations',
+  'browse',
+  'invite',
   'upload',
   'ask_assistant',
-  'create_conversations',
-  'open_direct',
-  'add_people',
-  'invite',
+  'mention_all',
+  'keys',
+  'post',
+  'react',
+  'publish',
+  'moderate',
 ] as const
 
-/** What a user may do in the service. `post` is also about everything that has no right of its own. */
-export type ServiceRight = (typeof SERVICE_RIGHT_NAMES)[number]
+/** What a user may do in the service. */
+export type ServiceRight = (typeof SERVICE_RIGHTS)[number]
 
-const OF_SERVICE_ROLE: Record<Role, ReadonlySet<ServiceRight>> = {
-  admin: new Set(SERVICE_RIGHT_NAMES),
-  member: new Set(SERVICE_RIGHT_NAMES),
-  read_only: new Set(),
+/** How far a right goes: towards persons of a common conversation, or everybody. */
+export type Reach = 'shared' | 'everyone'
+
+/** The rights of a role in the service; a missing one is not given. */
+export type ServiceRights = ReadonlyMap<ServiceRight, Reach>
+
+/** What the roles of this service may do, as its configuration says at the moment. */
+export interface Access {
+  /** By the name of a role in the service. */
+  readonly service: ReadonlyMap<string, ServiceRights>
+  /** By the name of a role in a conversation. */
+  readonly participant: ReadonlyMap<string, ReadonlySet<ParticipantRight>>
 }
 
 const MEMBER: readonly ParticipantRight[] = ['post', 'react', 'attach', 'pin', 'ask']
 const ADMIN: readonly ParticipantRight[] = [...MEMBER, 'moderate', 'add', 'invite', 'manage', 'policy']
 
-const OF_PARTICIPANT_ROLE: Record<ParticipantRole, ReadonlySet<ParticipantRight>> = {
-  owner: new Set([...ADMIN, 'rename', 'delete']),
-  admin: new Set(ADMIN),
-  member: new Set(MEMBER),
-  viewer: new Set(),
+/** The rights of the roles that every conversation has. */
+export const OF_PARTICIPANT_ROLE: Record<ParticipantRole, readonly ParticipantRight[]> = {
+  owner: [...ADMIN, 'rename', 'publish', 'freeze', 'delete'],
+  admin: ADMIN,
+  moderator: [...MEMBER, 'moderate'],
+  member: MEMBER,
+  viewer: [],
 }
 
-/** The right in the service that an act in a conversation takes as well. */
-const SERVICE_RIGHTS: Record<ParticipantRight, ServiceRight> = {
+/** The right in the service that an act in a conversation takes as well; without one, any but a `read_only` user may. */
+const TAKES: Partial<Record<ParticipantRight, ServiceRight>> = {
   post: 'post',
   react: 'react',
   attach: 'upload',
-  pin: 'post',
   ask: 'ask_assistant',
-  moderate: 'post',
   add: 'add_people',
   invite: 'invite',
-  manage: 'post',
-  policy: 'post',
-  rename: 'post',
-  delete: 'post',
+  publish: 'publish',
 }
 
-/** Whether one of these roles in the service has a right. */
-export function hasServiceRight(roles: readonly Role[], right: ServiceRight): boolean {
-  return roles.some((role) => OF_SERVICE_ROLE[role]?.has(right))
+/** How far a right of these roles goes; `undefined` if none of them has it. */
+export function reachOf(access: Access, roles: readonly Role[], right: ServiceRight): Reach | undefined {
+  let reach: Reach | undefined
+  for (const role of roles) {
+    const given = access.service.get(role)?.get(right)
+    if (given === 'everyone') return given
+    reach ??= given
+  }
+  return reach
 }
 
-/** Whether a user of the service may change any data: `read_only` alone may not. */
-export function mayWrite(roles: readonly Role[]): boolean {
-  return hasServiceRight(roles, 'post')
+/** Whether one of these roles in the service has a right, towards some persons at least. */
+export function hasServiceRight(access: Access, roles: readonly Role[], right: ServiceRight): boolean {
+  return reachOf(access, roles, right) !== undefined
+}
+
+/** Whether a user of the service may change any data: `read_only` and roles that are not configured may not. */
+export function mayWrite(access: Access, roles: readonly Role[]): boolean {
+  return roles.some((role) => role !== 'read_only' && access.service.has(role))
 }
 
 /** Whether a participant with this role has a right in the conversation, whatever the service allows the user. */
-export function hasRight(role: ParticipantRole, right: ParticipantRight): boolean {
-  return OF_PARTICIPANT_ROLE[role].has(right)
+export function hasRight(access: Access, role: string, right: ParticipantRight): boolean {
+  return access.participant.get(role)?.has(right) ?? false
 }
 
 /**
@@ -92,9 +122,14 @@ export function hasRight(role: ParticipantRole, right: ParticipantRight): boolea
  *
  * @param right `manage` for a participant, `add` for a new one, `invite` for an invited one
  */
-export function mayGive(role: ParticipantRole, right: 'manage' | 'add' | 'invite', other: ParticipantRole): boolean {
-  const rights = OF_PARTICIPANT_ROLE[role]
-  return rights.has(right) && [...OF_PARTICIPANT_ROLE[other]].every((each) => rights.has(each))
+export function mayGive(access: Access, role: string, right: 'manage' | 'add' | 'invite', other: string): boolean {
+  if (!hasRight(access, role, right)) return false
+  return [...(access.participant.get(other) ?? [])].every((each) => hasRight(access, role, each))
+}
+
+/** The roles in a conversation with a right, in the order of the configuration. */
+export function rolesWith(access: Access, right: ParticipantRight): string[] {
+  return [...access.participant].filter(([, rights]) => rights.has(right)).map(([role]) => role)
 }
 
 /** An actor with the actor's role in a conversation. */
@@ -103,27 +138,89 @@ export interface ActorInConversation {
   role: ParticipantRole
 }
 
-/** Whether an actor may do this in a conversation: by its roles in the service, and by that in the conversation. */
-export function may({ actor, role }: ActorInConversation, right: ParticipantRight): boolean {
-  return hasServiceRight(actor.roles, SERVICE_RIGHTS[right]) && hasRight(role, right)
+/** Why rights refuse an act, as a failure has it. */
+export interface Refusal {
+  reason: ErrorReason
+  right?: string
+}
+
+/**
+ * Why an actor may not do this in a conversation: by its roles in the service, and by that in the conversation.
+ *
+ * @returns `undefined` if the actor may
+ */
+export function refusal(
+  access: Access,
+  { actor, role }: ActorInConversation,
+  right: ParticipantRight,
+): Refusal | undefined {
+  const inService = refusalInService(access, actor, TAKES[right])
+  return inService ?? (hasRight(access, role, right) ? undefined : { reason: 'participant_role', right })
+}
+
+/** Why the roles of an actor do not have a right in the service; without a right, why it may change nothing. */
+function refusalInService(
+  access: Access,
+  { roles }: Pick<Actor, 'roles'>,
+  right: ServiceRight | undefined,
+): Refusal | undefined {
+  if (!mayWrite(access, roles)) return { reason: 'role', ...(right && { right }) }
+  return right === undefined || hasServiceRight(access, roles, right) ? undefined : { reason: 'role', right }
+}
+
+/** @throws ChatError `forbidden` if there is a reason */
+function refuseFor(refused: Refusal | undefined): void {
+  if (refused) throw new ChatError('forbidden', refused)
+}
+
+/** Whether an actor may do this in a conversation. */
+export function may(access: Access, by: ActorInConversation, right: ParticipantRight): boolean {
+  return refusal(access, by, right) === undefined
 }
 
 /** @throws ChatError `forbidden` unless the actor has this right in the service */
-export function assertServiceRight({ roles }: Pick<Actor, 'roles'>, right: ServiceRight): void {
-  if (!hasServiceRight(roles, right)) throw new ChatError('forbidden')
+export function assertServiceRight(access: Access, actor: Pick<Actor, 'roles'>, right: ServiceRight): void {
+  refuseFor(refusalInService(access, actor, right))
+}
+
+/** @throws ChatError `forbidden` for a user who may change nothing: `read_only` */
+export function assertMayWrite(access: Access, actor: Pick<Actor, 'roles'>): void {
+  refuseFor(refusalInService(access, actor, undefined))
 }
 
 /** @throws ChatError `forbidden` unless the actor {@link may} do this in the conversation */
-export function assertMay(by: ActorInConversation, right: ParticipantRight): void {
-  if (!may(by, right)) throw new ChatError('forbidden')
+export function assertMay(access: Access, by: ActorInConversation, right: ParticipantRight): void {
+  refuseFor(refusal(access, by, right))
+}
+
+/** @throws ChatError `forbidden` unless a participant with this role {@link hasRight} */
+export function assertHasRight(access: Access, role: string, right: ParticipantRight): void {
+  if (!hasRight(access, role, right)) refuseFor({ reason: 'participant_role', right })
 }
 
 /** @throws ChatError `forbidden` unless the actor {@link mayGive} this role */
 export function assertMayGive(
+  access: Access,
   by: ActorInConversation,
   right: 'manage' | 'add' | 'invite',
-  other: ParticipantRole,
+  other: string,
 ): void {
-  assertMay(by, right)
-  if (!mayGive(by.role, right, other)) throw new ChatError('forbidden')
+  assertMay(access, by, right)
+  if (!mayGive(access, by.role, right, other)) refuseFor({ reason: 'participant_role', right })
+}
+
+/**
+ * Whether an actor may delete a message, or restore it: the own one of an actor who may post, those of others with
+ * `moderate`.
+ *
+ * @param message `author`: the user whose own it counts as
+ */
+export function mayModerate(access: Access, by: ActorInConversation, message: { author: string | null }): boolean {
+  return may(access, by, 'moderate') || (message.author === by.actor.user_id && may(access, by, 'post'))
+}
+
+/** @throws ChatError `forbidden` unless the actor {@link mayModerate} this message */
+export function assertMayModerate(access: Access, by: ActorInConversation, message: { author: string | null }): void {
+  if (!mayModerate(access, by, message))
+    refuseFor(refusal(access, by, message.author === by.actor.user_id ? 'post' : 'moderate'))
 }

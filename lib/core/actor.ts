@@ -25,7 +25,7 @@ export interface SystemProfile {
 }
 
 /** The role of a user in the whole service. */
-export type Role = 'admin' | 'member' | 'read_only'
+export type Role = 'admin' | 'member' | 'read_only' | 'guest'
 
 /** The operator of the machine: the actor of the command line. It is not a user and participates in no conversation. */
 export const OPERATOR: Actor = { user_id: '', roles: ['admin'] }
@@ -47,12 +47,12 @@ export function isOperator({ user_id, roles }: Pick<Actor, 'user_id' | 'roles'>)
 
 /** @throws ChatError `forbidden` unless the actor is the operator */
 export function assertOperator(actor: Actor): void {
-  if (!isOperator(actor)) throw new ChatError('forbidden')
+  if (!isOperator(actor)) throw new ChatError('forbidden', { reason: 'role' })
 }
 
 /** @throws ChatError `forbidden` for the operator, which has no account and can own nothing */
 export function assertUser({ user_id }: Actor): void {
-  if (user_id === '') throw new ChatError('forbidden')
+  if (user_id === '') throw new ChatError('forbidden', { reason: 'role' })
 }
 
 /** @throws ChatError `forbidden` for the operator, and for a system actor, which participates in no conversation */
@@ -63,12 +63,12 @@ export function assertPerson(actor: Actor): void {
 
 /** @throws ChatError `forbidden` for a system actor, which reads no threads and types nothing */
 export function refuseSystem({ system }: Actor): void {
-  if (system !== undefined) throw new ChatError('forbidden')
+  if (system !== undefined) throw new ChatError('forbidden', { reason: 'role' })
 }
 
 /** @throws ChatError `forbidden` unless the actor is an administrator */
 export function assertAdmin(actor: Actor): void {
-  if (!actor.roles.includes('admin')) throw new ChatError('forbidden')
+  if (!actor.roles.includes('admin')) throw new ChatError('forbidden', { reason: 'role' })
 }
 
 /**
@@ -77,5 +77,5 @@ export function assertAdmin(actor: Actor): void {
  * @throws ChatError `forbidden` for a call with a key
  */
 export function refuseKeys(actor: { key_id?: string }): void {
-  if (actor.key_id !== undefined) throw new ChatError('forbidden', { message: 'An API key may not do this: sign in.' })
+  if (actor.key_id !== undefined) throw new ChatError('forbidden', { reason: 'key' })
 }

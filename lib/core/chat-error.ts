@@ -1,6 +1,6 @@
-import type { ErrorCode } from './error-table.ts'
+import type { ErrorCode, ErrorReason } from './error-table.ts'
 
-export type { ErrorCode } from './error-table.ts'
+export type { ErrorCode, ErrorReason } from './error-table.ts'
 
 /** Why a field of the input is refused; `path` like `a.b[0]`. */
 export interface FieldError {
@@ -14,22 +14,32 @@ export interface ErrorDetails extends ErrorOptions {
   message?: string
   /** The invalid fields, with `validation_failed`. */
   errors?: FieldError[]
+  /** Why rights refuse the call. */
+  reason?: ErrorReason
+  /** The right that is missing, with the reasons `role`, `participant_role` and `policy`. */
+  right?: string
   /** When a retry makes sense. */
-  retry_after_seconds?: number
+  retry_after_seconds?: number | undefined
   /** What there is, with `range_not_satisfiable`: the header of that name. */
   content_range?: string
   /** Set by the client: the status of the response. Default: that of the code. */
   status?: number
   /** Set by the client: the `X-Request-Id` of the response, by which the log of the service names the request. */
-  request_id?: string
+  request_id?: string | undefined
 }
 
-/** What the service says of each code. Pages load none of it: they are sent the status and the message. */
-let table: { statuses?: Record<ErrorCode, number>; messages?: Record<ErrorCode, string> } = {}
+/** What the service says of each code and reason. Pages load none of it: they are sent the status and the message. */
+export interface ErrorTable {
+  statuses: Record<ErrorCode, number>
+  messages: Record<ErrorCode, string>
+  reasons: Record<ErrorReason, string>
+}
+
+let table: Partial<ErrorTable> = {}
 
 /** Sets the statuses and default messages of all failures from now on. */
-export function setErrorTable(statuses: Record<ErrorCode, number>, messages: Record<ErrorCode, string>): void {
-  table = { statuses, messages }
+export function setErrorTable(all: ErrorTable): void {
+  table = all
 }
 
 /**
@@ -41,6 +51,10 @@ export class ChatError extends Error {
   readonly code: ErrorCode
   readonly status: number
   readonly errors: FieldError[] | undefined
+  /** Why rights refuse the call. */
+  readonly reason: ErrorReason | undefined
+  /** The right that is missing, with the reasons `role`, `participant_role` and `policy`. */
+  readonly right: string | undefined
   readonly retry_after_seconds: number | undefined
   /** With `range_not_satisfiable`: the header of that name. */
   readonly content_range: string | undefined
@@ -48,10 +62,13 @@ export class ChatError extends Error {
   readonly request_id: string | undefined
 
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
-    super(details.message ?? table.messages?.[code] ?? code, { cause: details.cause })
+    const byReason = details.reason && table.reasons?.[details.reason]
+    super(details.message ?? byReason ?? table.messages?.[code] ?? code, { cause: details.cause })
     this.code = code
     this.status = details.status ?? table.statuses?.[code] ?? 0
     this.errors = details.errors
+    this.reason = details.reason
+    this.right = details.right
     this.retry_after_seconds = details.retry_after_seconds
     this.content_range = details.content_range
     this.request_id = details.request_id

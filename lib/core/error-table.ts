@@ -100,3 +100,19 @@ export const MESSAGES: Record<ErrorCode, string> = {
   unavailable: 'The service cannot answer right now.',
   storage_full: 'The storage is full.',
 }
+
+/** Why rights refuse a call, with 403, 409 and 429: the default message of each reason, the first that applies first. */
+export const REASONS = {
+  key: 'An API key may not do this: sign in.',
+  scope: 'This token is not for that.',
+  guest: 'Guests may not do this: sign in.',
+  role: 'Your account may not do this.',
+  not_shared: 'You share no conversation with this user.',
+  not_joined: 'Join the conversation first.',
+  participant_role: 'Your role in the conversation does not allow this.',
+  policy: 'The policy of the conversation does not allow this.',
+  frozen: 'The conversation is frozen.',
+} as const satisfies Record<string, string>
+
+/** Why rights refuse a call, as in `reason` of an error body. */
+export type ErrorReason = keyof typeof REASONS

@@ -1,10 +1,10 @@
 import { ChatError, setErrorTable } from './chat-error.ts'
-import { MESSAGES, STATUSES } from './error-table.ts'
+import { MESSAGES, REASONS, STATUSES } from './error-table.ts'
 
-export { ChatError, type ErrorDetails, type FieldError } from './chat-error.ts'
-export { type ErrorCode, MESSAGES, STATUSES } from './error-table.ts'
+export { ChatError, type ErrorDetails, type ErrorReason, type FieldError } from './chat-error.ts'
+export { type ErrorCode, MESSAGES, REASONS, STATUSES } from './error-table.ts'
 
-setErrorTable(STATUSES, MESSAGES)
+setErrorTable({ statuses: STATUSES, messages: MESSAGES, reasons: REASONS })
 
 /** The cause of a failure, for the log: for one with a general message, its `cause`. */
 export function causeText(error: unknown): string {

@@ -9,7 +9,7 @@ export interface ClosedColumn {
   is_list?: true
 }
 
-const ROLES = ['admin', 'member', 'read_only']
+const ROLES = ['admin', 'member', 'read_only', 'guest']
 
 /**
  * The columns with a closed set of values, as the schemas of the API have them: the service writes no others, and relies on

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createAccess } from '../../lib/config/access.ts'
 import {
   hasRight,
   may,
@@ -11,39 +12,49 @@ import type { Role } from '../../lib/core/actor.ts'
 
 const MEMBER: ParticipantRight[] = ['post', 'react', 'attach', 'pin', 'ask']
 const ADMIN: ParticipantRight[] = [...MEMBER, 'moderate', 'add', 'invite', 'manage', 'policy']
-const OWNER: ParticipantRight[] = [...ADMIN, 'rename', 'delete']
-const RIGHTS: Record<ParticipantRole, ParticipantRight[]> = { owner: OWNER, admin: ADMIN, member: MEMBER, viewer: [] }
+const OWNER: ParticipantRight[] = [...ADMIN, 'rename', 'publish', 'freeze', 'delete']
+const RIGHTS: Record<ParticipantRole, ParticipantRight[]> = {
+  owner: OWNER,
+  admin: ADMIN,
+  moderator: [...MEMBER, 'moderate'],
+  member: MEMBER,
+  viewer: [],
+}
+const access = createAccess()
 
 const as = (role: ParticipantRole, ...roles: Role[]) => ({ actor: { user_id: 'ada', roles }, role })
 
 describe.each(PARTICIPANT_ROLES)('the participant role %s', (role) => {
   it('has its rights and no others', () => {
-    expect(OWNER.filter((right) => hasRight(role, right))).toEqual(RIGHTS[role])
+    expect(OWNER.filter((right) => hasRight(access, role, right))).toEqual(RIGHTS[role])
   })
 
   it('may be used by a member and an administrator of the service, and not by a read-only user', () => {
     for (const right of OWNER) {
-      expect(may(as(role, 'member'), right)).toBe(RIGHTS[role].includes(right))
-      expect(may(as(role, 'admin'), right)).toBe(RIGHTS[role].includes(right))
-      expect(may(as(role, 'read_only'), right)).toBe(false)
-      expect(may(as(role, 'read_only', 'member'), right)).toBe(RIGHTS[role].includes(right))
+      expect(may(access, as(role, 'member'), right)).toBe(right !== 'publish' && RIGHTS[role].includes(right))
+      expect(may(access, as(role, 'admin'), right)).toBe(RIGHTS[role].includes(right))
+      expect(may(access, as(role, 'read_only'), right)).toBe(false)
+      expect(may(access, as(role, 'read_only', 'member'), right)).toBe(
+        right !== 'publish' && RIGHTS[role].includes(right),
+      )
     }
   })
 })
 
 /** The roles that each role may give, with the right to `manage`, `add` or `invite`. */
 const GIVEN: Record<ParticipantRole, ParticipantRole[]> = {
-  owner: ['owner', 'admin', 'member', 'viewer'],
-  admin: ['admin', 'member', 'viewer'],
+  owner: ['owner', 'admin', 'moderator', 'member', 'viewer'],
+  admin: ['admin', 'moderator', 'member', 'viewer'],
+  moderator: [],
   member: [],
   viewer: [],
 }
 
 it.each(PARTICIPANT_ROLES)('%s gives no role with a right that it does not have', (role) => {
   for (const right of ['manage', 'add', 'invite'] as const)
-    expect(PARTICIPANT_ROLES.filter((other) => mayGive(role, right, other))).toEqual(GIVEN[role])
+    expect(PARTICIPANT_ROLES.filter((other) => mayGive(access, role, right, other))).toEqual(GIVEN[role])
 })
 
 it('gives an administrator of the service nothing in a conversation beyond the participant role', () => {
-  expect(may(as('viewer', 'admin'), 'post')).toBe(false)
+  expect(may(access, as('viewer', 'admin'), 'post')).toBe(false)
 })

@@ -51,7 +51,7 @@ const LIMITS: Record<string, Limit> = {
       'lib/chat/attachments/transfer-slots.ts: createSlots ×1',
       'lib/chat/attachments/transfer-slots.ts: rate_limited ×1',
       'lib/chat/attachments/transfer-slots.ts: unavailable ×1',
-      'lib/create-context.ts: createPartSlots ×1',
+      'lib/create-files.ts: createPartSlots ×1',
     ],
   },
   'downloads of files, and those of thumbnails': {
@@ -61,7 +61,7 @@ const LIMITS: Record<string, Limit> = {
     at: [
       'config attachments.max_reads_per_user',
       'lib/chat/attachments/read-slots.ts: createTransferSlots ×1',
-      'lib/create-context.ts: createReadSlots ×2',
+      'lib/create-files.ts: createReadSlots ×2',
     ],
   },
   'uploads under way, and what files take': {
@@ -209,7 +209,7 @@ const OTHERS: Record<string, string[]> = {
       'lib/cluster/bus.ts: createSignalQueue ×1',
       'lib/cluster/signals.ts: createCoalescer ×1',
       'lib/cluster/signals.ts: createSignalQueue ×1',
-      'lib/create-context.ts: createCleaningQueue ×1',
+      'lib/create-files.ts: createCleaningQueue ×1',
       'lib/create-context.ts: createReadUpdates ×1',
       'lib/create-context.ts: createUserUpdates ×1',
       'lib/create-context.ts: createPostQueue ×1',

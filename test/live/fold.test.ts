@@ -122,7 +122,7 @@ type Act = (world: World, by: Actor, pick: number) => Promise<unknown>
 
 const pickOf = (world: World, pick: number) => world.messages[pick % Math.max(1, world.messages.length)] ?? ''
 const EMOJI = ['👍', '❤', '❤\uFE0F', ':tada:']
-const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
+const ROLES = ['owner', 'admin', 'moderator', 'member', 'viewer'] as const
 
 /** One action for each route that changes what a client sees of a conversation. */
 const ACTIONS: Record<string, Act> = {

@@ -1,4 +1,4 @@
-import { type ErrorCode, MESSAGES, STATUSES } from '../../lib/core/errors.ts'
+import { type ErrorCode, MESSAGES, REASONS, STATUSES } from '../../lib/core/errors.ts'
 import { wrap } from './markdown.ts'
 
 /** The cause and the remedy of each error code. */
@@ -287,5 +287,16 @@ export function errorsPage(): string {
     ([code, { cause, remedy }]) =>
       `## \`${code}\`\n\n${STATUSES[code]}: ${MESSAGES[code]}\n\n${wrap(`**Cause.** ${cause}`)}\n\n${wrap(`**Remedy.** ${remedy}`)}\n`,
   )
-  return `${INTRODUCTION}| status | code | |\n|---|---|---|\n${rows.join('')}\n${entries.join('\n')}`
+  const reasons = Object.entries(REASONS).map(([reason, message]) => `| \`${reason}\` | ${message} |\n`)
+  const table = `| status | code | |\n|---|---|---|\n${rows.join('')}`
+  return `${INTRODUCTION}${table}\n${REASONS_HEAD}| reason | |\n|---|---|\n${reasons.join('')}\n${entries.join('\n')}`
 }
+
+const REASONS_HEAD = `## Reasons
+
+${wrap(
+  'A 403, 409 or 429 that the rights of the caller cause says why in `reason`: the first that applies, in this order. With ' +
+    '`role`, `participant_role` and `policy`, `right` names [the right](rights.md) that is missing. `ChatError` has both.',
+)}
+
+`

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { mayWrite } from '../../core/access.ts'
+import { hasServiceRight } from '../../core/access.ts'
 import { type Actor, assertAdmin, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -55,7 +55,8 @@ export const change = useCase({
       // To the former address: the new one may be another person's.
       if (user.email !== after.email) await notify(ctx, tx, userId, 'email_changed', user)
       await endWhatMust(ctx, tx, actor, { ...plan, before: user })
-      if (!mayWrite(splitRoles(after.roles))) await ctx.accounts.revokeInvites(tx, userId, byActor(actor))
+      if (!hasServiceRight(ctx.access, splitRoles(after.roles), 'invite'))
+        await ctx.accounts.revokeInvites(tx, userId, byActor(actor))
       else if (!administers(after)) await revokeNewcomers(tx, userId, byActor(actor))
       for (const entry of acts) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
       return { user: await toAccount(tx, after, photosOf(ctx.config)) }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Context, IdentityRequest } from '../../context.ts'
-import { mayWrite } from '../../core/access.ts'
+import { hasServiceRight } from '../../core/access.ts'
 import { type Actor, splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -169,7 +169,7 @@ async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: 
     if (uniqueKey(profile.email) !== uniqueKey(existing.email))
       await endMeans(ctx, tx, { user_id: existing.id }, 'new_address', { by })
     const roles = splitRoles(profile.roles)
-    if (!mayWrite(roles)) await ctx.accounts.revokeInvites(tx, existing.id)
+    if (!hasServiceRight(ctx.access, roles, 'invite')) await ctx.accounts.revokeInvites(tx, existing.id)
     else if (!roles.includes('admin')) await revokeNewcomers(tx, existing.id)
     tx.audit({ act: 'user.changed', ...by, subject_id: existing.id, detail: { by: 'host', roles: profile.roles } })
     return { ...existing, ...profile }

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { mayWrite } from '../../core/access.ts'
+import { hasServiceRight } from '../../core/access.ts'
 import { joinRoles, type Role, splitRoles } from '../../core/actor.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
@@ -31,7 +31,7 @@ export async function assignRoles(
   }
   const changed = { ...rows.find(({ id }) => id === user.id)!, roles: value }
   await updateUser(tx, changed, ctx.now())
-  if (!mayWrite(roles)) await ctx.accounts.revokeInvites(tx, user.id)
+  if (!hasServiceRight(ctx.access, roles, 'invite')) await ctx.accounts.revokeInvites(tx, user.id)
   else if (!administers(changed)) await revokeNewcomers(tx, user.id)
   tx.audit({ act: 'user.changed', subject_id: user.id, detail: { by: provider, changed: ['roles'], roles } })
   return changed

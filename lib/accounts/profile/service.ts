@@ -1,4 +1,4 @@
-import { assertServiceRight } from '../../core/access.ts'
+import { assertMayWrite } from '../../core/access.ts'
 import { refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -61,7 +61,7 @@ export const changeProfile = useCase({
   run: async (ctx, actor, input): Promise<MeAnswer> => {
     const { receipts, ...names } = input
     const onlyReceipts = receipts !== undefined && Object.values(names).every((name) => name === undefined)
-    if (!onlyReceipts) assertServiceRight(actor, 'post')
+    if (!onlyReceipts) assertMayWrite(ctx.access, actor)
     if (input.username !== undefined) refuseKeys(actor)
     const { user_id, ip } = actor
     await spendAct(ctx, user_id, 'profile.changed')

@@ -123,7 +123,7 @@ export const signUp = useCase({
     // Before the password is hashed, so that an invalid token costs no hash; and again in the transaction.
     const { rooms } = ctx.accounts
     const invited = await openInvite(ctx, ctx.db, token)
-    await rooms.review(ctx, { ...roomsOf(invited), email: invited.email })
+    await rooms.review(ctx, { ...roomsOf(ctx, invited), email: invited.email })
     const password_hash = await ctx.accounts.passwords.hash(password, { ip: client.ip })
     const { joined, ...answer } = await ctx.write(async (tx) => {
       const request = await openInvite(ctx, tx, token)
@@ -132,7 +132,7 @@ export const signUp = useCase({
       const newcomer = { username, email, email_verified: true, password_hash, roles: splitRoles(roles!) }
       const user = await addNamedUser(ctx, tx, { ...newcomer, ...(display_name && { display_name }) })
       tx.audit({ act: 'newcomer.signed_up', actor_id: user.id, subject_id: user.id, ip: client.ip })
-      const joined = await rooms.join(tx, user, { ...roomsOf(request), ip: client.ip })
+      const joined = await rooms.join(tx, user, { ...roomsOf(ctx, request), ip: client.ip })
       const [conversation_id] = joined
       const signedIn = await openSession(ctx, tx, user, client)
       return { ...signedIn, joined, ...(conversation_id && { conversation_id }) }
@@ -179,19 +179,23 @@ function newRequest(
 }
 
 /** What a newcomer joins, and as what: a read-only user writes nowhere. */
-function roomsOf({ conversation_ids, roles, created_by }: EmailRequestRow): InviteToRooms {
-  const role = mayWrite(splitRoles(roles!)) ? 'member' : 'viewer'
-  return { ids: conversation_ids?.split(',') ?? [], role, maker_id: created_by }
+function roomsOf(
+  { access }: Pick<Context, 'access'>,
+  { conversation_ids, roles, created_by }: EmailRequestRow,
+): InviteToRooms {
+  const role = mayWrite(access, splitRoles(roles!)) ? 'member' : 'viewer'
+  return { ids: idsOf(conversation_ids), role, maker_id: created_by }
 }
+
+const idsOf = (list: string | null): string[] => list?.split(',') ?? []
 
 function toNewcomer(row: EmailRequestRow): Newcomer {
   const { id, email, roles, created_by, created_at, expires_at } = row
-  const { ids } = roomsOf(row)
   return {
     id,
     email,
     roles: splitRoles(roles!),
-    ...(ids.length > 0 && { conversation_ids: [...ids] }),
+    ...(row.conversation_ids && { conversation_ids: idsOf(row.conversation_ids) }),
     ...(created_by && { created_by }),
     created_at: toInstant(created_at),
     expires_at: toInstant(expires_at),

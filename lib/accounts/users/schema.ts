@@ -97,7 +97,7 @@ export const Password = v.pipe(
 )
 
 /** A role in the service. */
-export const Role = v.picklist(['admin', 'member', 'read_only'])
+export const Role = v.picklist(['admin', 'member', 'read_only', 'guest'])
 
 export const Roles = v.pipe(v.array(Role), v.minLength(1))
 

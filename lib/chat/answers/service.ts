@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts'
-import { hasRight } from '../../core/access.ts'
+import { assertMay } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import { lockAsMember, requireMember } from '../memberships/access.ts'
@@ -24,7 +23,7 @@ export const cancel = useCase({
     const { isCancelled, status } = await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { message_id: messageId })
       const message = (await findAnswer(tx, messageId))!
-      if (message.posted_by !== actor.user_id && !hasRight(place.role, 'moderate')) throw new ChatError('forbidden')
+      if (message.posted_by !== actor.user_id) assertMay(ctx.access, { actor, role: place.role }, 'moderate')
       const answer = { message_id: messageId, conversation_id: message.conversation_id }
       const isCancelled = await endAnswer(tx, answer, CANCELLED)
       if (isCancelled && isAskerAway) await notifyAsker(ctx, tx, answer, place.at)

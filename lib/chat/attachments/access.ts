@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { assertMay, may } from '../../core/access.ts'
+import { type ActorInConversation, assertMay, mayModerate } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -24,7 +24,7 @@ export interface ReadableAttachment {
  * @throws ChatError `not_found`
  */
 export async function requireAttachment(
-  ctx: Pick<Context, 'config' | 'now'>,
+  ctx: Pick<Context, 'access' | 'config' | 'now'>,
   db: Queries,
   actor: Actor,
   id: string,
@@ -32,15 +32,17 @@ export async function requireAttachment(
   assertEnabled(ctx)
   const row = await findAttachment(db, id)
   const membership = await requireMember(db, actor, row?.conversation_id)
-  if (!row || !maySee(row, actor, membership, ctx.now())) throw new ChatError('not_found')
+  if (!row || !maySee(ctx, row, { actor, role: membership.role })) throw new ChatError('not_found')
   return { row, membership }
 }
 
-function maySee(row: FoundAttachment, actor: Actor, { role }: Membership, now: number): boolean {
-  if (row.message_id === null) return row.uploaded_by === actor.user_id && (row.expires_at ?? now) > now
-  if (row.is_deleted === 0) return true
-  const by = { actor, role }
-  return may(by, 'moderate') || (may(by, 'post') && (row.deleted_by ?? row.posted_by) === actor.user_id)
+function maySee(
+  { access, now }: Pick<Context, 'access' | 'now'>,
+  row: FoundAttachment,
+  by: ActorInConversation,
+): boolean {
+  if (row.message_id === null) return row.uploaded_by === by.actor.user_id && (row.expires_at ?? now()) > now()
+  return row.is_deleted === 0 || mayModerate(access, by, { author: row.deleted_by ?? row.posted_by })
 }
 
 /**
@@ -48,7 +50,12 @@ function maySee(row: FoundAttachment, actor: Actor, { role }: Membership, now: n
  *
  * @throws ChatError `not_found`; `forbidden` for a viewer and a read-only user
  */
-export async function requireUploader(db: Queries, actor: Actor, conversationId: string): Promise<void> {
+export async function requireUploader(
+  ctx: Pick<Context, 'access'>,
+  db: Queries,
+  actor: Actor,
+  conversationId: string,
+): Promise<void> {
   const { role } = await requireMember(db, actor, conversationId)
-  assertMay({ actor, role }, 'attach')
+  assertMay(ctx.access, { actor, role }, 'attach')
 }

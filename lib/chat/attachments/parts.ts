@@ -60,7 +60,7 @@ export async function putPart(
   assertKnown(part, PART)
   const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)
   if (row.uploaded_by !== actor.user_id) throw new ChatError('not_found')
-  await requireUploader(ctx.db, actor, row.conversation_id)
+  await requireUploader(ctx, ctx.db, actor, row.conversation_id)
   const length = lengthOfPart(row.size, n)
   if (length === 0) throw new ChatError('not_found')
   const { bytes, content_digest } = part

@@ -26,7 +26,7 @@ const READ_OPTIONS: NamesOf<ReadOptions> = { headers: 0, inline: 0, is_shared: 0
 /** What gives the bytes of files. */
 type SourceContext = { files: Pick<Files, 'open' | 'place' | 'pieceMemory'> }
 
-type ReadContext = SourceContext & Pick<Context, 'config' | 'db' | 'now'>
+type ReadContext = SourceContext & Pick<Context, 'access' | 'config' | 'db' | 'now'>
 
 const NO_HEADERS = { get: () => null }
 

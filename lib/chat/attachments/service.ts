@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { hasRight, mayWrite } from '../../core/access.ts'
+import { assertMayWrite, hasRight } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { toInstant } from '../../core/time.ts'
@@ -45,7 +45,7 @@ export const create = useCase({
   errors: ['not_found', 'forbidden', 'payload_too_large', 'quota_exceeded', 'rate_limited', 'storage_full'],
   run: async (ctx, actor, conversation_id, { name, size, type = null }): Promise<Upload> => {
     assertEnabled(ctx)
-    await requireUploader(ctx.db, actor, conversation_id)
+    await requireUploader(ctx, ctx.db, actor, conversation_id)
     const { max_bytes } = ctx.config.attachments
     if (size > max_bytes)
       throw new ChatError('payload_too_large', { message: `${quoted(name)} is larger than ${max_bytes} bytes.` })
@@ -53,7 +53,7 @@ export const create = useCase({
     const row = await ctx.write(
       async (tx) => {
         await lockUploader(tx, actor.user_id)
-        await requireUploader(tx, actor, conversation_id)
+        await requireUploader(ctx, tx, actor, conversation_id)
         await assertRoom(ctx, tx, actor, { name, size })
         const now = ctx.now()
         const [id, blob_id] = [ctx.id(), ctx.id()]
@@ -116,7 +116,7 @@ export const get = useCase({
   run: (ctx, actor, id): Promise<AttachmentState> => {
     return ctx.db.snapshot(async (db) => {
       const { row, membership } = await requireAttachment(ctx, db, actor, id)
-      const mayKnow = row.uploaded_by === actor.user_id || hasRight(membership.role, 'moderate')
+      const mayKnow = row.uploaded_by === actor.user_id || hasRight(ctx.access, membership.role, 'moderate')
       const received = row.status === 'uploading' ? (await listStored(db, id)).map(({ n }) => Number(n)) : undefined
       const isWaiting = row.message_id === null && row.expires_at !== null
       return {
@@ -148,7 +148,8 @@ export const remove = useCase({
       // Locked first: a message may be taking it.
       const row = (await lockAttachment(tx, id)) && (await findAttachment(tx, id))
       await requireAttachment(ctx, tx, actor, id)
-      if (row!.uploaded_by !== actor.user_id || !mayWrite(actor.roles)) throw new ChatError('forbidden')
+      assertMayWrite(ctx.access, actor)
+      if (row!.uploaded_by !== actor.user_id) throw new ChatError('forbidden')
       if (row!.message_id !== null)
         throw new ChatError('conflict', { message: 'A message has this file: edit or delete the message.' })
       await deleteAttachments(tx, [id])

@@ -5,7 +5,7 @@ import { announceChange } from '../../accounts/users/announcing.ts'
 import { isOwnPhoto, photosOf } from '../../accounts/users/photos.ts'
 import { findUser, lockUser, type UserRow } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
-import { assertServiceRight } from '../../core/access.ts'
+import { assertMayWrite } from '../../core/access.ts'
 import { type Actor, assertAdmin, assertPerson } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { PHOTO_TYPES } from '../../core/file-types.ts'
@@ -44,7 +44,7 @@ export function assertEnabled({ config }: Pick<Context, 'config'>): void {
 export async function setAvatar(ctx: Context, actor: Actor, bytes: Uint8Array | ReadPart): Promise<PhotoAnswer> {
   assertEnabled(ctx)
   assertPerson(actor)
-  assertServiceRight(actor, 'post')
+  assertMayWrite(ctx.access, actor)
   if (!(bytes instanceof Uint8Array) && typeof bytes !== 'function') throw invalid('must be a Uint8Array')
   const { user_id } = actor
   await spendPhoto(ctx, user_id)
@@ -138,7 +138,7 @@ export const removeAvatar = useCase({
   run: async (ctx, actor): Promise<void> => {
     assertEnabled(ctx)
     assertPerson(actor)
-    assertServiceRight(actor, 'post')
+    assertMayWrite(ctx.access, actor)
     await ctx.write(async (tx) => {
       await lockUser(tx, actor.user_id)
       const user = await findUser(tx, actor.user_id)

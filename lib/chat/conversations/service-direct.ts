@@ -36,7 +36,7 @@ export const direct = useCase({
     assertUser(actor)
     const isSystem = actor.system !== undefined
     if (!ctx.config.direct.enabled && !isSystem) throw new ChatError('not_found')
-    assertServiceRight(actor, 'open_direct')
+    assertServiceRight(ctx.access, actor, 'open_direct')
     const partner = await findPartner(ctx.db, input)
     const pair_key = toPairKey(actor.user_id, partner.id)
     const existingId = await findPair(ctx.db, pair_key)
@@ -76,7 +76,7 @@ async function create(ctx: Context, actor: Actor, { partner, pair_key }: Pair): 
     ctx.config.direct.who === 'shared' &&
     !(await haveCommon(ctx.db, user_id, partner.id))
   )
-    throw new ChatError('forbidden', { message: 'You share no conversation with this user.' })
+    throw new ChatError('forbidden', { reason: 'not_shared' })
   const id = ctx.id()
   if (!isOwn) await reviewJoin(ctx, { actor, conversation_id: id, user_id: partner.id, role: 'owner', direct: true })
   const people = isOwn ? [user_id] : [user_id, partner.id]

@@ -57,7 +57,7 @@ export const create = useCase({
   errors: ['forbidden', 'conflict'],
   run: async (ctx, actor, input): Promise<CreatedConversation> => {
     assertUser(actor)
-    assertServiceRight(actor, 'create_conversations')
+    assertServiceRight(ctx.access, actor, 'create_conversations')
     const { title, is_group, ref = null, metadata = {} } = input
     const look = { layout: ctx.config.conversations.default_layout, ...toLookColumns(input) }
     const now = ctx.now()
@@ -233,7 +233,7 @@ export const rename = useCase({
     const look = toLookColumns(input)
     const changing = ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
-      assertMay({ actor, role: place.role }, Object.keys(changes).length === 0 ? 'policy' : 'rename')
+      assertMay(ctx.access, { actor, role: place.role }, Object.keys(changes).length === 0 ? 'policy' : 'rename')
       if (title !== undefined) refuseDirect(place, 'it has no title')
       if (Object.keys(look).length > 0) refuseDirect(place, 'it has no layout, topic and icon of its own')
       if (policy !== undefined) changes.policy = await changePolicy(tx, actor, conversationId, policy)
@@ -285,7 +285,7 @@ export const remove = useCase({
   run: async (ctx, actor, conversationId): Promise<void> => {
     await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
-      assertMay({ actor, role: place.role }, 'delete')
+      assertMay(ctx.access, { actor, role: place.role }, 'delete')
       refuseDirect(place, 'archive it instead')
       await hide(tx, conversationId, { at: place.at, by: byActor(actor) })
       tx.recheckStreams({ conversation_id: conversationId })

@@ -39,7 +39,7 @@ export async function acceptAs(
 
   const issuer = await findIssuer(tx, found, ctx.now(), { lock: true })
   // Read again under the locks: it may have been used up or revoked since.
-  const invite = assertAcceptable(await findInviteByToken(tx, found.token_hash), issuer, ctx.now())
+  const invite = assertAcceptable(ctx, await findInviteByToken(tx, found.token_hash), issuer, ctx.now())
   if (invite.email_key !== null && invite.email_key !== uniqueKey(user.email))
     throw new ChatError('invite_email_mismatch')
   if (isSignup) assertSignup(ctx, invite, issuer)
@@ -56,25 +56,39 @@ export async function acceptAs(
 export async function reviewAcceptance(ctx: Context, actor: Actor, token: string): Promise<void> {
   const invite = await findInviteByToken(ctx.db, digest(token))
   if (!invite || (await findMembership(ctx.db, invite.conversation_id, actor.user_id))) return
-  const { conversation_id, role } = assertAcceptable(invite, await findIssuer(ctx.db, invite, ctx.now()), ctx.now())
+  const { conversation_id, role } = assertAcceptable(
+    ctx,
+    invite,
+    await findIssuer(ctx.db, invite, ctx.now()),
+    ctx.now(),
+  )
   await reviewJoin(ctx, { actor, conversation_id, user_id: actor.user_id, role })
 }
 
 /** @throws ChatError `not_found`; `invite_revoked`, `invite_expired`, `invite_used` */
-export function assertAcceptable(invite: InviteRow | undefined, issuer: Issuer, now: number): InviteRow {
+export function assertAcceptable(
+  { access }: Pick<Context, 'access'>,
+  invite: InviteRow | undefined,
+  issuer: Issuer,
+  now: number,
+): InviteRow {
   if (!invite) throw new ChatError('not_found')
-  const refusal = closedReason(invite, issuer, now)
+  const refusal = closedReason(access, invite, issuer, now)
   if (refusal) throw new ChatError(refusal)
   return invite
 }
 
 /** Whether the configuration lets a new user sign up with an open invite. */
-export function canSignUp({ config }: Pick<Context, 'config'>, invite: InviteRow, issuer: Issuer): boolean {
+export function canSignUp(
+  { access, config }: Pick<Context, 'access' | 'config'>,
+  invite: InviteRow,
+  issuer: Issuer,
+): boolean {
   const { allow_signup, signup_by, signup_max_uses } = config.invites
-  return allow_signup && signsUp(issuer, signup_by) && invite.signups < signup_max_uses
+  return allow_signup && signsUp(access, issuer, signup_by) && invite.signups < signup_max_uses
 }
 
 /** @throws ChatError `signup_disabled` */
-export function assertSignup({ config }: Pick<Context, 'config'>, invite: InviteRow, issuer: Issuer): void {
-  if (!canSignUp({ config }, invite, issuer)) throw new ChatError('signup_disabled')
+export function assertSignup(ctx: Pick<Context, 'access' | 'config'>, invite: InviteRow, issuer: Issuer): void {
+  if (!canSignUp(ctx, invite, issuer)) throw new ChatError('signup_disabled')
 }

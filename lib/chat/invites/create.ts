@@ -1,5 +1,6 @@
 import { byActor } from '../../accounts/audit/rules.ts'
 import type { Context } from '../../context.ts'
+import { type Access, hasRight } from '../../core/access.ts'
 import { type Actor, refuseKeys } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -35,8 +36,7 @@ export async function createInvite(
   },
 ): Promise<CreatedInvite> {
   const { ttl_seconds, max_uses, mail } = { ...DEFAULTS, ...invite }
-  // A stolen key must not make participants that could take the conversation over once it is revoked.
-  if (invite.role === 'owner' || invite.role === 'admin') refuseKeys(actor)
+  refuseKeysFor(ctx.access, actor, invite.role)
   const most = ctx.config.invites.max_uses
   if (max_uses > most)
     throw new ChatError('validation_failed', { errors: [{ path: 'max_uses', message: `must be at most ${most}` }] })
@@ -63,4 +63,14 @@ export async function createInvite(
   tx.audit({ act: 'invite.created', ...byActor(actor), subject_id: row.id, conversation_id: conversationId, detail })
   // The stored token of a mailed invite is never returned: its mails contain other tokens.
   return { ...(!mail && { token }), expires_at: toInstant(row.expires_at), invite_id: row.id }
+}
+
+/**
+ * Refuses invites by keys to roles that manage participants: a stolen key must not make any that could take the
+ * conversation over once it is revoked.
+ *
+ * @throws ChatError `forbidden`
+ */
+export function refuseKeysFor(access: Access, actor: Actor, role: string): void {
+  if (hasRight(access, role, 'manage')) refuseKeys(actor)
 }

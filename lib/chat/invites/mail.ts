@@ -54,10 +54,11 @@ export async function queueMail(
 
 /** The address of an invite that can still be accepted. */
 export async function addressInvite(
-  ctx: Pick<Context, 'config' | 'db' | 'now' | 'write'>,
+  ctx: Pick<Context, 'access' | 'config' | 'db' | 'now' | 'write'>,
   order: MailOrder,
 ): Promise<Addressed | undefined> {
   const invite = await findInvite(ctx.db, order.user_id)
-  if (!invite || closedReason(invite, await findIssuer(ctx.db, invite, ctx.now()), ctx.now())) return undefined
+  if (!invite || closedReason(ctx.access, invite, await findIssuer(ctx.db, invite, ctx.now()), ctx.now()))
+    return undefined
   return addressRequest(ctx, order, 'conversation_invite')
 }

@@ -1,5 +1,5 @@
 import type { Context, RoomsOfInvites } from '../../context.ts'
-import { hasRight } from '../../core/access.ts'
+import { type Access, hasRight } from '../../core/access.ts'
 import { isOperator } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -10,23 +10,24 @@ import { findConversation } from '../memberships/store-conversations.ts'
 import { lockConversation } from '../memberships/store-locks.ts'
 
 /** What invites to the service do in the conversations that they name. */
-export function createRoomsOfInvites({ now }: Pick<Context, 'now'>): RoomsOfInvites {
+export function createRoomsOfInvites({ access, now }: Pick<Context, 'access' | 'now'>): RoomsOfInvites {
   return {
     async assertMayInvite(tx, actor, ids) {
       const maker_id = isOperator(actor) ? null : actor.user_id
-      for (const id of ids) if (!(await invitesTo(tx, id, maker_id))) throw new ChatError('forbidden')
+      for (const id of ids) if (!(await invitesTo(access, tx, id, maker_id))) throw new ChatError('forbidden')
     },
     async review(ctx, { ids, role, maker_id, email }) {
       if (!ctx.host.hooks.beforeJoin) return
       for (const conversation_id of ids)
-        if (await invitesTo(ctx.db, conversation_id, maker_id)) await reviewJoin(ctx, { conversation_id, email, role })
+        if (await invitesTo(access, ctx.db, conversation_id, maker_id))
+          await reviewJoin(ctx, { conversation_id, email, role })
     },
     async join(tx, user, { ids, role, maker_id, ip }) {
       const joined = new Set<string>()
       // In one order, as others lock several.
       for (const id of ids.toSorted()) {
         const clock = await lockConversation(tx, id)
-        if (clock === undefined || !(await invitesTo(tx, id, maker_id))) continue
+        if (clock === undefined || !(await invitesTo(access, tx, id, maker_id))) continue
         const at = Math.max(now(), clock + 1)
         tx.advanceClock(id, at)
         await join(tx, id, { user, role, at, by: { actor_id: user.id, ip } })
@@ -38,10 +39,15 @@ export function createRoomsOfInvites({ now }: Pick<Context, 'now'>): RoomsOfInvi
 }
 
 /** Whether a user, or with `null` the operator, invites others to a conversation. By primary keys. */
-async function invitesTo(db: Queries, conversationId: string, makerId: string | null): Promise<boolean> {
+async function invitesTo(
+  access: Access,
+  db: Queries,
+  conversationId: string,
+  makerId: string | null,
+): Promise<boolean> {
   const conversation = await findConversation(db, conversationId)
   if (!conversation?.is_group) return false
   if (makerId === null) return true
   const membership = await findMembership(db, conversationId, makerId)
-  return membership !== undefined && hasRight(membership.role, 'invite')
+  return membership !== undefined && hasRight(access, membership.role, 'invite')
 }

@@ -1,5 +1,5 @@
 import { administers } from '../../accounts/users/rules.ts'
-import { hasRight, mayGive, mayWrite, PARTICIPANT_ROLES, type ParticipantRole } from '../../core/access.ts'
+import { type Access, hasRight, hasServiceRight, mayGive, type ParticipantRole } from '../../core/access.ts'
 import { splitRoles } from '../../core/actor.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import { SECOND } from '../../core/units.ts'
@@ -25,16 +25,16 @@ export interface Maker {
 export type Issuer = Maker | 'operator' | undefined
 
 /** Why an invite cannot be accepted at `now`, or `undefined` if it can. */
-export function closedReason(invite: InviteState, issuer: Issuer, now: number): ErrorCode | undefined {
-  if (invite.revoked_at !== null || !issuerMayGive(issuer, invite.role)) return 'invite_revoked'
+export function closedReason(access: Access, invite: InviteState, issuer: Issuer, now: number): ErrorCode | undefined {
+  if (invite.revoked_at !== null || !issuerMayGive(access, issuer, invite.role)) return 'invite_revoked'
   if (invite.expires_at < now) return 'invite_expired'
   return invite.uses >= invite.max_uses ? 'invite_used' : undefined
 }
 
-function issuerMayGive(issuer: Issuer, role: ParticipantRole): boolean {
+function issuerMayGive(access: Access, issuer: Issuer, role: ParticipantRole): boolean {
   if (issuer === 'operator') return true
   if (!issuer || issuer.role === null || issuer.disabled_at !== null) return false
-  return mayWrite(splitRoles(issuer.roles)) && mayGive(issuer.role, 'invite', role)
+  return hasServiceRight(access, splitRoles(issuer.roles), 'invite') && mayGive(access, issuer.role, 'invite', role)
 }
 
 /**
@@ -50,8 +50,8 @@ export function provesAddress(invite: {
 }
 
 /** The roles that a participant with this role may not give. */
-export function rolesBeyond(role: ParticipantRole): ParticipantRole[] {
-  return PARTICIPANT_ROLES.filter((other) => !mayGive(role, 'invite', other))
+export function rolesBeyond(access: Access, role: ParticipantRole): string[] {
+  return [...access.participant.keys()].filter((other) => !mayGive(access, role, 'invite', other))
 }
 
 /** The creators whose invites allow a sign-up. */
@@ -61,11 +61,12 @@ export type SignupBy = 'admins' | 'owners' | 'operators'
  * Whether an invite of this issuer allows a sign-up. The operators of the service are the command line and its
  * administrators; their invites count like an owner's.
  */
-export function signsUp(issuer: Issuer, signupBy: SignupBy): boolean {
+export function signsUp(access: Access, issuer: Issuer, signupBy: SignupBy): boolean {
   if (issuer === 'operator') return true
   if (!issuer) return false
-  if (administers(issuer) || signupBy === 'admins') return true
-  return signupBy === 'owners' && issuer.role !== null && hasRight(issuer.role, 'delete')
+  if (administers(issuer)) return true
+  if (signupBy === 'operators' || issuer.role === null) return false
+  return hasRight(access, issuer.role, signupBy === 'owners' ? 'delete' : 'manage')
 }
 
 /**

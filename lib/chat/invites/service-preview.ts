@@ -40,7 +40,7 @@ async function read(ctx: Context, db: Queries, token: string): Promise<InvitePre
   const found = await findInviteByToken(db, digest(token))
   if (!found) return readNewcomer(ctx, db, token)
   const issuer = await findIssuer(db, found, ctx.now())
-  const invite = assertAcceptable(found, issuer, ctx.now())
+  const invite = assertAcceptable(ctx, found, issuer, ctx.now())
   const { title, participant_count } = (await findConversation(db, invite.conversation_id))!
   return {
     kind: 'conversation',

@@ -3,7 +3,7 @@ import { forgetJoins } from '../../accounts/mails/store.ts'
 import type { SignedIn } from '../../accounts/sessions/service.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
-import { assertMayGive, assertServiceRight, hasRight } from '../../core/access.ts'
+import { assertHasRight, assertMayGive, assertMayWrite } from '../../core/access.ts'
 import { type Actor, assertPerson } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
@@ -13,7 +13,7 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import { lockForInvites, requireInviteReader } from '../memberships/access.ts'
 import { refuseDirect } from '../memberships/rules.ts'
 import { type AcceptResult, acceptAs, reviewAcceptance } from './acceptance.ts'
-import { createInvite } from './create.ts'
+import { createInvite, refuseKeysFor } from './create.ts'
 import { reserveMail } from './mail.ts'
 import { Acceptance, type Accepted, type CreatedInvite, InviteInput, type Invites, InvitesQuery } from './schema.ts'
 import { signUp } from './sign-up.ts'
@@ -41,7 +41,8 @@ export const create = useCase({
     await reserveMail(ctx, actor, input)
     return ctx.write(async (tx) => {
       const place = await lockForInvites(ctx, tx, actor, conversationId)
-      assertMayGive({ actor, role: place.role }, 'invite', input.role)
+      refuseKeysFor(ctx.access, actor, input.role)
+      assertMayGive(ctx.access, { actor, role: place.role }, 'invite', input.role)
       refuseDirect(place, 'it has no invites')
       return createInvite(ctx, tx, actor, conversationId, input)
     })
@@ -60,7 +61,8 @@ export const list = useCase({
   run: (ctx, actor, conversationId, input): Promise<Invites> => {
     const before = input.after === undefined ? LATEST : fromCursor(input.after)
     return ctx.db.snapshot(async (db) => {
-      if (!hasRight(await requireInviteReader(db, actor, conversationId), 'invite')) throw new ChatError('forbidden')
+      const role = await requireInviteReader(db, actor, conversationId)
+      assertHasRight(ctx.access, role, 'invite')
       if (!before) throw new ChatError('invalid_cursor')
       const now = ctx.now()
       const rows = await listOpenInvites(db, conversationId, now, before, input.limit + 1)
@@ -114,7 +116,7 @@ export const accept = useCase({
 
 async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Promise<AcceptResult> {
   assertPerson(actor)
-  assertServiceRight(actor, 'post')
+  assertMayWrite(ctx.access, actor)
   if (ctx.host.hooks.beforeJoin) await reviewAcceptance(ctx, actor, token)
   return ctx.write(async (tx) => {
     const user = await findUser(tx, actor.user_id)
@@ -154,8 +156,7 @@ export const revokeById = useCase({
 async function revokeFound(ctx: Context, tx: Tx, actor: Actor, invite: InviteRow | undefined): Promise<void> {
   if (!invite) throw new ChatError('not_found')
   const isOwn = invite.created_by === actor.user_id
-  if (!isOwn && !hasRight(await requireInviteReader(tx, actor, invite.conversation_id), 'invite'))
-    throw new ChatError('forbidden')
+  if (!isOwn) assertHasRight(ctx.access, await requireInviteReader(tx, actor, invite.conversation_id), 'invite')
   if (!(await markRevoked(tx, invite.id, ctx.now()))) return
   await forgetJoins(tx, [invite.id])
   const { id: subject_id, conversation_id, role } = invite

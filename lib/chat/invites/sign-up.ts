@@ -63,7 +63,7 @@ async function assertSignsUp(ctx: Context, token: string, email: string): Promis
   return ctx.db.snapshot(async (db) => {
     const found = await findInviteByToken(db, digest(token))
     const issuer = found && (await findIssuer(db, found, ctx.now()))
-    const invite = assertAcceptable(found, issuer, ctx.now())
+    const invite = assertAcceptable(ctx, found, issuer, ctx.now())
     assertSignup(ctx, invite, issuer)
     // Other addresses are not looked up: an invite for one address reveals nothing about others.
     if (invite.email_key !== null && invite.email_key !== uniqueKey(email)) throw new ChatError('invite_email_mismatch')

@@ -167,7 +167,7 @@ export async function markRevoked(tx: Queries, id: string, at: Micros): Promise<
 export interface MadeBy {
   user_id: string
   conversation_id?: string
-  roles?: readonly ParticipantRole[]
+  roles?: readonly string[]
 }
 
 /** Revokes a user's invites that can still be accepted. By invites_of_maker. */

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { assertMay, assertServiceRight, type ParticipantRight } from '../../core/access.ts'
+import { assertMay, assertMayWrite, type ParticipantRight } from '../../core/access.ts'
 import { type Actor, isOperator } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
@@ -97,7 +97,7 @@ export async function lockAsMember(
   options: { evenReadOnly?: boolean } = {},
 ): Promise<LockedForChange> {
   const { conversation_id, role, joined_at, clock, is_direct } = await lockMembership(tx, actor, where)
-  if (!options.evenReadOnly) assertServiceRight(actor, 'post')
+  if (!options.evenReadOnly) assertMayWrite(ctx.access, actor)
   const at = Math.max(ctx.now(), clock + 1)
   tx.advanceClock(conversation_id, at)
   return { conversation_id, role, joined_at, at, is_direct }
@@ -112,7 +112,7 @@ export async function lockWithRight(
   right: ParticipantRight,
 ): Promise<LockedForChange> {
   const place = await lockAsMember(ctx, tx, actor, where)
-  assertMay({ actor, role: place.role }, right)
+  assertMay(ctx.access, { actor, role: place.role }, right)
   return place
 }
 

@@ -1,5 +1,5 @@
-import type { Config } from '../../config/parse.ts'
-import { hasRight } from '../../core/access.ts'
+import type { Context } from '../../context.ts'
+import { type Access, hasRight } from '../../core/access.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import { type ParticipantSettings, type PolicyColumns, toPolicy } from '../memberships/rules-settings.ts'
@@ -69,13 +69,13 @@ export interface Mentioned {
  * @throws ChatError `forbidden` if all participants are named without the right to; `conflict` if there are too many
  */
 export function decideMentions(
+  { access, config }: Pick<Context, 'access' | 'config'>,
   mentions: WantedMentions,
   participants: KnownParticipants,
   writer: Writer,
-  limits: Pick<Config['limits'], 'mention_all'>,
 ): Mentioned {
   const mayAll = (isFound: boolean) =>
-    mayMentionAll(writer, participants.participants, { isFound, most: limits.mention_all })
+    mayMentionAll(access, writer, participants.participants, { isFound, most: config.limits.mention_all })
   if ('names' in mentions) {
     const { names: written, kept } = mentions
     const idOf = kept ? new Map([...participants.idOf, ...kept.idOf]) : participants.idOf
@@ -95,16 +95,21 @@ export function decideMentions(
 }
 
 function mayMentionAll(
+  access: Access,
   writer: Writer,
   participants: number,
   { isFound, most }: { isFound: boolean; most: number },
 ): boolean {
   const { mention_all } = toPolicy(writer)
-  const isAllowed = mention_all === 'members' || (mention_all === 'admins' && hasRight(writer.role, 'manage'))
+  const isAllowed = mention_all === 'members' || (mention_all === 'admins' && hasRight(access, writer.role, 'manage'))
   if (isAllowed && participants <= most) return true
   // In a text it is text then.
   if (isFound) return false
   if (!isAllowed)
-    throw new ChatError('forbidden', { message: 'The policy of the conversation does not let you mention all.' })
+    throw new ChatError('forbidden', {
+      reason: 'policy',
+      right: 'mention_all',
+      message: 'The policy of the conversation does not let you mention all.',
+    })
   throw new ChatError('conflict', { message: `At most ${most} participants can be mentioned at once.` })
 }

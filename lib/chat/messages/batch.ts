@@ -56,7 +56,7 @@ export interface Posted {
 }
 
 /** What a batch needs of the service. */
-export type PostContext = Pick<Context, 'accounts' | 'config' | 'now' | 'id'>
+export type PostContext = Pick<Context, 'access' | 'accounts' | 'config' | 'now' | 'id'>
 
 /** Where a post goes: its conversation, which is locked, and for a reply its parent. */
 export interface PostPlace {
@@ -106,11 +106,11 @@ export function createBatch(ctx: PostContext) {
 
     /** @returns the role of the message @throws ChatError `forbidden`, `conflict`, `validation_failed` */
     decide({ actor, input }: NewPost, { target }: PostPlace): Message['role'] {
-      assertMay({ actor, role: target.role }, 'post')
+      assertMay(ctx.access, { actor, role: target.role }, 'post')
       if (target.is_closed === 1) throw new ChatError('conflict', CLOSED)
       const role = postedRole(actor, input.role, layoutOf(target))
       if (role === 'assistant') {
-        assertMay({ actor, role: target.role }, 'ask')
+        assertMay(ctx.access, { actor, role: target.role }, 'ask')
         assertNoFiles(input.attachment_ids)
       }
       return role

@@ -39,7 +39,7 @@ type MentionedUsers = Omit<Mentioned, 'origins'>
  * unread notification. The text of an answer mentions no user.
  */
 export async function editMentions(
-  ctx: Pick<Context, 'config' | 'id'>,
+  ctx: Pick<Context, 'access' | 'config' | 'id'>,
   tx: Tx,
   message: MessageRow,
   place: LockedForChange,
@@ -113,7 +113,7 @@ function mentionedBy({ mention_all, mentioned }: MessageRow): MentionedUsers {
 }
 
 async function decide(
-  ctx: Pick<Context, 'config'>,
+  ctx: Pick<Context, 'access' | 'config'>,
   tx: Tx,
   message: MessageRow,
   { role }: LockedForChange,
@@ -125,7 +125,7 @@ async function decide(
   if (!wanted) return { known: NOT_KNOWN, after: { ...NO_MENTIONS, origins: originsWithout(input) } }
   const participants = (await lookUpMentions(tx, [{ n: 0, conversation_id, parent_id: null, wanted }])).get(0)!
   const policy = await findPolicy(tx, conversation_id)
-  const after = decideMentions(wanted, participants, { user_id: posted_by!, role, ...policy }, ctx.config.limits)
+  const after = decideMentions(ctx, wanted, participants, { user_id: posted_by!, role, ...policy })
   return { known: participants, after }
 }
 

@@ -51,7 +51,7 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): P
         return origins ? { mention_origins: JSON.stringify(origins) } : undefined
       }
       const writer = { user_id, role, is_direct, policy }
-      const mentioned = decideMentions(wanted[n], known.get(n)!, writer, ctx.config.limits)
+      const mentioned = decideMentions(ctx, wanted[n], known.get(n)!, writer)
       decided.set(n, mentioned)
       return toColumns(mentioned)
     },

@@ -1,8 +1,9 @@
 import type { Context } from '../../context.ts'
+import type { Access } from '../../core/access.ts'
 import { createRecent } from '../../core/recent.ts'
 import { createSlots, type Slots } from '../../core/scheduling/slots.ts'
 import { createWriteQueue, type WriteQueue } from '../../live/transaction/write-queue.ts'
-import type { NewPost, Posted } from './batch.ts'
+import type { NewPost, PostContext, Posted } from './batch.ts'
 import { addPlainRoots } from './plain-roots.ts'
 import { addPosts, isPosted, type PostResult, type QUESTION } from './posting.ts'
 import { isPlainRoot } from './rules-plain.ts'
@@ -20,9 +21,9 @@ export interface PostQueue extends WriteQueue<NewPost, Posted | typeof QUESTION>
 }
 
 /** Creates the queue of posts of one process. Its errors are those of `addPosts`. */
-export function createPostQueue(ctx: Pick<Context, 'accounts' | 'config' | 'db' | 'now' | 'id' | 'write'>): PostQueue {
+export function createPostQueue(ctx: PostContext & Pick<Context, 'db' | 'write'>): PostQueue {
   const addWithKey: Slots['run'] = ctx.db.dialect === 'sqlite' ? (_user, work) => work() : createSlots(WITH_KEYS).run
-  const { isPlain, learn } = createPlainPlaces()
+  const { isPlain, learn } = createPlainPlaces(ctx.access)
   const queue = createWriteQueue<NewPost, Posted | typeof QUESTION>(ctx, {
     async store(tx, posts, options) {
       if (options.unlessLocked && tx.dialect === 'postgresql' && posts.every(isPlain)) {
@@ -46,12 +47,14 @@ const MAX_PLACES = 10_000
  * Where the last post of a user has shown that a plain root can be stored at once. Elsewhere the attempt would be one wait more;
  * whether it holds still is up to the statement.
  */
-function createPlainPlaces() {
+function createPlainPlaces(access: Access) {
   const places = createRecent(MAX_PLACES)
   const placeOf = (conversationId: string, { actor }: NewPost) => `${conversationId} ${actor.user_id}`
   return {
     isPlain: (post: NewPost): boolean =>
-      'conversation_id' in post.where && places.has(placeOf(post.where.conversation_id, post)) && isPlainRoot(post),
+      'conversation_id' in post.where &&
+      places.has(placeOf(post.where.conversation_id, post)) &&
+      isPlainRoot(access, post),
     learn<Results extends readonly PostResult[]>(posts: readonly NewPost[], results: Results): Results {
       for (const [n, post] of posts.entries()) {
         const result = results[n]

@@ -1,10 +1,10 @@
-import { hasRight, mayWrite, PARTICIPANT_ROLES, type ParticipantRole } from '../../core/access.ts'
+import { type Access, hasServiceRight, OF_PARTICIPANT_ROLE } from '../../core/access.ts'
 import { mentionsWanted } from '../mentions/rules.ts'
 import type { NewPost } from './batch.ts'
 import type { LockedTarget } from './store-posts.ts'
 
 /** Whether a post is a root that nothing but its place can refuse, and that concerns no user and no file. */
-export function isPlainRoot({ where, actor, input }: NewPost): boolean {
+export function isPlainRoot(access: Access, { where, actor, input }: NewPost): boolean {
   return (
     'conversation_id' in where &&
     input.role !== 'assistant' &&
@@ -12,15 +12,17 @@ export function isPlainRoot({ where, actor, input }: NewPost): boolean {
     input.variant_of === undefined &&
     input.mentions === undefined &&
     !input.attachment_ids?.length &&
-    mayWrite(actor.roles) &&
+    hasServiceRight(access, actor.roles, 'post') &&
     mentionsWanted(input) === undefined
   )
 }
 
 /** Whether a plain root in this place changes nothing but the counts of all roots. */
 export function isPlainPlace({ is_direct, layout, archived, role }: LockedTarget): boolean {
-  return is_direct === 0 && layout !== 'assistant' && archived === 0 && hasRight(role, 'post')
+  return is_direct === 0 && layout !== 'assistant' && archived === 0 && POSTING_ROLES.includes(role)
 }
 
-/** The roles of participants who may post. */
-export const POSTING_ROLES: readonly ParticipantRole[] = PARTICIPANT_ROLES.filter((role) => hasRight(role, 'post'))
+/** The roles that may post in every service: own roles that may are not plain. */
+export const POSTING_ROLES: readonly string[] = Object.entries(OF_PARTICIPANT_ROLE)
+  .filter(([, rights]) => rights.includes('post'))
+  .map(([role]) => role)

@@ -1,4 +1,3 @@
-import { type ActorInConversation, may } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { MAX_QUOTE_LENGTH, toExcerpt } from '../../core/excerpt.ts'
@@ -38,19 +37,6 @@ export function pathsDownTo(path: string): string[] {
     paths.push(path.slice(0, at))
   }
   return paths
-}
-
-/** Whether an actor may delete a message: its own if the actor may post, those of others as an owner or admin. */
-export function mayDelete(by: ActorInConversation, message: { posted_by: string | null }): boolean {
-  return may(by, 'moderate') || (may(by, 'post') && message.posted_by === by.actor.user_id)
-}
-
-/** Whether an actor may restore a deleted message: the user who deleted it, or an owner or admin. */
-export function mayRestore(
-  by: ActorInConversation,
-  message: { posted_by: string | null; deleted_by: string | null },
-): boolean {
-  return mayDelete(by, { posted_by: message.deleted_by ?? message.posted_by })
 }
 
 /** @throws ChatError `validation_failed` for a text of more than `maximum` bytes of UTF-8 */

@@ -1,6 +1,6 @@
 import { byActor } from '../../accounts/audit/rules.ts'
 import type { Context } from '../../context.ts'
-import { assertMay } from '../../core/access.ts'
+import { assertMay, assertMayModerate } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Replier } from '../../core/repliers.ts'
@@ -22,7 +22,7 @@ import { hideDeleted, showRestored } from '../notifications/changing.ts'
 import { listThreads } from '../unread/store-listing.ts'
 import { editMentions } from './edit-mentions.ts'
 import { reviewMessage } from './review.ts'
-import { assertContentFits, assertNotEmpty, isRedacted, mayDelete, mayRestore } from './rules.ts'
+import { assertContentFits, assertNotEmpty, isRedacted } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
 import { findMessage, type MessageRow } from './store.ts'
 import { markDeleted, markRestored, replaceMetadata } from './store-changes.ts'
@@ -86,7 +86,7 @@ async function review(ctx: Context, actor: Actor, message_id: string, input: Edi
   const { content, metadata, attachment_ids } = input
   const row = await findMessage(ctx.db, message_id)
   const { role } = await requireMember(ctx.db, actor, row?.conversation_id)
-  assertMay({ actor, role }, 'post')
+  assertMay(ctx.access, { actor, role }, 'post')
   const { conversation_id, parent_id, quote_id, ...message } = assertEditable(actor, row!)
   const ids = { message_id, ...(parent_id && { parent_id }), ...(quote_id && { quote_id }) }
   const place = { conversation_id, ...ids, role: message.role }
@@ -109,7 +109,7 @@ export const remove = useCase({
   run: async (ctx, actor, messageId, input): Promise<void> => {
     const isCancelled = await ctx.write(async (tx) => {
       const { message, place } = await lockMessage(ctx, tx, actor, messageId)
-      if (!mayDelete({ actor, role: place.role }, message)) throw new ChatError('forbidden')
+      assertMayModerate(ctx.access, { actor, role: place.role }, { author: message.posted_by })
       if (message.deleted_at) throw new ChatError('message_deleted')
       const answer = { message_id: messageId, conversation_id: message.conversation_id }
       const isStopped = await endAnswer(tx, answer, CANCELLED)
@@ -153,7 +153,8 @@ export const restore = useCase({
   run: async (ctx, actor, messageId): Promise<void> => {
     await ctx.write(async (tx) => {
       const { message, place } = await lockMessage(ctx, tx, actor, messageId)
-      if (!mayRestore({ actor, role: place.role }, message)) throw new ChatError('forbidden')
+      const author = message.deleted_by ?? message.posted_by
+      assertMayModerate(ctx.access, { actor, role: place.role }, { author })
       if (!message.deleted_at) throw new ChatError('message_not_deleted')
       if (isRedacted(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
       await unpinBeyond(ctx, tx, message)

@@ -83,17 +83,21 @@ export const get = useCase({
   run: async (ctx, actor, messageId): Promise<Message> => {
     const row = await findMessage(ctx.db, messageId)
     const { role } = await requireMember(ctx.db, actor, row?.conversation_id)
-    return toRead(ctx.db, { actor, role }, row!)
+    return toRead(ctx, { actor, role }, row!)
   },
 })
 
 /** A row as one reader reads it, with the reader's own reactions. */
-async function toRead(db: Queries, reader: ActorInConversation, row: MessageRow): Promise<Message> {
+async function toRead(
+  { access, db }: Pick<Context, 'access'> & { db: Queries },
+  reader: ActorInConversation,
+  row: MessageRow,
+): Promise<Message> {
   const rows = await withQuotes(db, [row])
   const [message] = await withReacted(
     db,
     reader.actor.user_id,
-    rows.map((each) => toMessageFor(reader, each)),
+    rows.map((each) => toMessageFor(access, reader, each)),
   )
   return message!
 }
@@ -174,7 +178,7 @@ async function review(
   if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
   const conversation_id = 'parent_id' in where ? await findPlaceOf(ctx.db, where.parent_id) : where.conversation_id
   const place = await requireMember(ctx.db, actor, conversation_id)
-  assertMay({ actor, role: place.role }, 'post')
+  assertMay(ctx.access, { actor, role: place.role }, 'post')
   const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
   const role = postedRole(actor, input.role, await findLayout(ctx.db, target.conversation_id))
   const chosen = { ids: input.attachment_ids ?? [], user_id: actor.user_id, conversation_id: conversation_id! }
@@ -237,7 +241,7 @@ async function store(
       locked.assertConfirmed(post)
       const row = (await findMessage(tx, earlier))!
       const { role } = await requireMember(tx, actor, row.conversation_id)
-      return { row, message: await toRead(tx, { actor, role }, row), isReplayed: true }
+      return { row, message: await toRead({ access: ctx.access, db: tx }, { actor, role }, row), isReplayed: true }
     }
     const posted = await addPost(ctx, tx, post, locked)
     tx.defer(remember(tx, repeatable, posted.row.id, ctx.now()))

@@ -1,4 +1,4 @@
-import type { ActorInConversation } from '../../core/access.ts'
+import { type Access, type ActorInConversation, mayModerate } from '../../core/access.ts'
 import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { setStoredJson } from '../../core/stored-json.ts'
 import { toInstant } from '../../core/time.ts'
@@ -7,7 +7,7 @@ import { among, literal, type Micros, sql } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
 import type { FailureCode } from '../answers/schema-failures.ts'
 import type { Metadata } from '../conversations/schema.ts'
-import { filesIn, mayRestore, type QuotedRow, toQuote } from './rules.ts'
+import { filesIn, type QuotedRow, toQuote } from './rules.ts'
 import type { Message, MessagePin } from './schema.ts'
 
 /** A row of a message: instants in microseconds, missing values as `null`. */
@@ -170,9 +170,11 @@ function addAnswer(message: Message, row: MessageRow): void {
 }
 
 /** A row as one reader gets it: a reader who may restore the message also gets the reason of its deletion. */
-export function toMessageFor(reader: ActorInConversation, row: MessageRow): Message {
+export function toMessageFor(access: Access, reader: ActorInConversation, row: MessageRow): Message {
   const message = toMessage(row)
-  if (row.deleted_at && row.delete_reason !== null && mayRestore(reader, row)) message.delete_reason = row.delete_reason
+  const { deleted_at, delete_reason, deleted_by, posted_by } = row
+  if (deleted_at && delete_reason !== null && mayModerate(access, reader, { author: deleted_by ?? posted_by }))
+    message.delete_reason = delete_reason
   return message
 }
 

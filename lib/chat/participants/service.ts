@@ -5,7 +5,7 @@ import { photosOf } from '../../accounts/users/photos.ts'
 import { findUser, findUserByEmail, findUserByUsername } from '../../accounts/users/store.ts'
 import { isSystemUser } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
-import { assertMayGive } from '../../core/access.ts'
+import { assertMayGive, hasRight } from '../../core/access.ts'
 import { type Actor, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
@@ -106,8 +106,8 @@ async function addTo(
   if ('email' in input) await reserveMail(ctx, actor, input)
   const added = await ctx.write(async (tx) => {
     const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
-    assertMayGive({ actor, role: place.role }, 'add', input.role)
-    if (input.role === 'owner') refuseKeys(actor)
+    if (hasRight(ctx.access, input.role, 'delete')) refuseKeys(actor)
+    assertMayGive(ctx.access, { actor, role: place.role }, 'add', input.role)
     refuseDirect(place, 'it has no other participants')
     const user = await findInvitee(tx, input)
     if (!user && 'email' in input) {
@@ -146,7 +146,7 @@ function addition(
 async function review(ctx: Context, actor: Actor, conversation_id: string, input: AnyParticipantInput): Promise<void> {
   const { role } = input
   const place = await requireMember(ctx.db, actor, conversation_id)
-  assertMayGive({ actor, role: place.role }, 'add', role)
+  assertMayGive(ctx.access, { actor, role: place.role }, 'add', role)
   const user = await findInvitee(ctx.db, input)
   if (!user || user.disabled_at || (await findMembership(ctx.db, conversation_id, user.id))) return
   await reviewJoin(ctx, { actor, conversation_id, user_id: user.id, role })
@@ -167,8 +167,8 @@ export const changeRole = useCase({
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
       const other = await findMembership(tx, conversationId, userId)
       if (!other) throw new ChatError('not_found')
-      for (const each of [other.role, role]) assertMayGive({ actor, role: place.role }, 'manage', each)
-      if (role === 'owner' || other.role === 'owner') refuseKeys(actor)
+      if ([role, other.role].some((each) => hasRight(ctx.access, each, 'delete'))) refuseKeys(actor)
+      for (const each of [other.role, role]) assertMayGive(ctx.access, { actor, role: place.role }, 'manage', each)
       refuseDirect(place, 'both own it')
       if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)
       await updateRole(tx, conversationId, userId, role)
@@ -176,7 +176,7 @@ export const changeRole = useCase({
         const about = { subject_id: userId, conversation_id: conversationId, detail: { old_role: other.role, role } }
         tx.audit({ act: 'participant.role_changed', ...byActor(actor), ...about })
       }
-      const issuer = { user_id: userId, conversation_id: conversationId, roles: rolesBeyond(role) }
+      const issuer = { user_id: userId, conversation_id: conversationId, roles: rolesBeyond(ctx.access, role) }
       if (issuer.roles.length > 0) await revokeInvitesOf(ctx, tx, issuer, byActor(actor))
       tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { role, action: 'role_updated' } })
       return { ...other, user: (await findUser(tx, userId))! }
@@ -210,8 +210,8 @@ export const remove = useCase({
       )
       const other = await findMembership(tx, conversationId, userId)
       if (!other) throw new ChatError('not_found')
-      if (userId !== actor.user_id) assertMayGive({ actor, role: place.role }, 'manage', other.role)
-      if (other.role === 'owner') refuseKeys(actor)
+      if (hasRight(ctx.access, other.role, 'delete')) refuseKeys(actor)
+      if (userId !== actor.user_id) assertMayGive(ctx.access, { actor, role: place.role }, 'manage', other.role)
       refuseDirect(place, 'archive it instead')
       await assertNotLastOwner(tx, conversationId, other.role)
       await endParticipation(ctx, tx, { conversation_id: conversationId, user_id: userId }, { by: byActor(actor) })

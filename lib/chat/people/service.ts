@@ -53,9 +53,12 @@ export const search = useCase({
 })
 
 /** The users with which an actor may open a direct conversation; that also depends on the host's hook, which is not asked. */
-function directWith({ config }: Pick<Context, 'config'>, actor: Actor): 'none' | 'shared' | 'everyone' {
+function directWith(
+  { access, config }: Pick<Context, 'access' | 'config'>,
+  actor: Actor,
+): 'none' | 'shared' | 'everyone' {
   if (actor.system !== undefined) return 'everyone'
-  return config.direct.enabled && hasServiceRight(actor.roles, 'open_direct') ? config.direct.who : 'none'
+  return config.direct.enabled && hasServiceRight(access, actor.roles, 'open_direct') ? config.direct.who : 'none'
 }
 
 /** The users with these ids that the actor may see, in this order, each once. */

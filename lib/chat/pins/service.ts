@@ -71,7 +71,7 @@ export const list = useCase({
       const rows = await listPinned(db, conversationId, before, limit + 1)
       const read = rows.slice(0, Math.min(limit, countWithin(rows.map((row) => row.size))))
       const live = (await withTexts(db, read)).filter((row) => !row.deleted_at)
-      const messages = live.map((row) => toMessageFor({ actor, role }, row))
+      const messages = live.map((row) => toMessageFor(ctx.access, { actor, role }, row))
       const all = (await withReacted(db, actor.user_id, messages)).map(
         (message): Pin => ({ message, ...message.pinned! }),
       )

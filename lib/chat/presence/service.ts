@@ -44,7 +44,7 @@ export const setTyping = useCase({
   run: async (ctx, actor, input): Promise<void> => {
     const { conversation_id, root_id, seconds } = input
     const place = await requireMember(ctx.db, actor, conversation_id)
-    assertMay({ actor, role: place.role }, 'post')
+    assertMay(ctx.access, { actor, role: place.role }, 'post')
     if (root_id && (await findThreadConversation(ctx.db, root_id)) !== conversation_id) throw new ChatError('not_found')
     const expires_at = toInstant(seconds > 0 ? ctx.now() + seconds * SECOND : ctx.now() - SECOND)
     const payload = { conversation_id, ...(root_id && { root_id }), user_id: actor.user_id, expires_at }

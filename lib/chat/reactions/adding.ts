@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { may } from '../../core/access.ts'
+import { refusal } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { emojiKey } from '../../core/emoji.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -28,7 +28,7 @@ type Added = Pick<NewReaction, 'message_id'>
 export type ReactionQueue = WriteQueue<NewReaction, Added>
 
 /** Creates the queue of reactions of one process. Its errors are those of {@link addReactions}. */
-export function createReactionQueue(ctx: Pick<Context, 'config' | 'db' | 'now' | 'write'>): ReactionQueue {
+export function createReactionQueue(ctx: Pick<Context, 'access' | 'config' | 'db' | 'now' | 'write'>): ReactionQueue {
   return createWriteQueue<NewReaction, Added>(ctx, {
     store: (tx, reactions, options) => addReactions(ctx, tx, reactions, options),
     targetOf: ({ message_id }) => message_id,
@@ -48,7 +48,7 @@ const TOO_MANY = {
  *   for a viewer or a read-only user; `message_deleted`; `conflict` for one emoji too many, or in a closed conversation
  */
 export async function addReactions(
-  { config, now }: Pick<Context, 'config' | 'now'>,
+  { access, config, now }: Pick<Context, 'access' | 'config' | 'now'>,
   tx: Tx,
   given: readonly NewReaction[],
   options: { unlessLocked?: boolean; isSystem?: boolean } = {},
@@ -66,7 +66,7 @@ export async function addReactions(
     listReacted(tx, keys),
   ])
   const targetBy = new Map(locked.map((target) => [target.n, target]))
-  const batch = createBatch(states, { now, most: config.limits.reactions_per_message })
+  const batch = createBatch(states, { access, now, most: config.limits.reactions_per_message })
   const isThere = new Set(existing.map(({ n }) => keyOf(keys[n]!)))
   const results = given.map((reaction, n) => {
     const target = targetBy.get(n)
@@ -90,7 +90,10 @@ const keyOf = ({ message_id, emoji_key, user_id }: Record<'message_id' | 'emoji_
   `${message_id} ${user_id} ${emoji_key}`
 
 /** Collects reactions. Each takes the earlier ones into account, although none is stored yet. */
-function createBatch(states: readonly ReactionState[], { now, most }: { now: Context['now']; most: number }) {
+function createBatch(
+  states: readonly ReactionState[],
+  { access, now, most }: Pick<Context, 'access' | 'now'> & { most: number },
+) {
   const advance = createClocks(now)
   const stateBy = new Map(states.map((state) => [state.id, state]))
   const lists = new Map<string, Reaction[]>()
@@ -101,7 +104,8 @@ function createBatch(states: readonly ReactionState[], { now, most }: { now: Con
     changes: () => ({ rows, lists: [...lists].map(([id, list]) => ({ id, list })), changes }),
 
     add({ actor, message_id, emoji }: NewReaction, target: LockedTarget, isThere: boolean): Added | ChatError {
-      if (!may({ actor, role: target.role }, 'react')) return new ChatError('forbidden')
+      const refused = refusal(access, { actor, role: target.role }, 'react')
+      if (refused) return new ChatError('forbidden', refused)
       const state = stateBy.get(message_id)
       if (!state || state.is_deleted) return new ChatError('message_deleted')
       if (isThere) return { message_id }

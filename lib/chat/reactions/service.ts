@@ -108,7 +108,7 @@ async function removeFrom(
       lockWithRight(ctx, tx, actor, { message_id }, 'react'),
       findState(tx, message_id),
     ])
-    if (all) assertMay({ actor, role }, 'moderate')
+    if (all) assertMay(ctx.access, { actor, role }, 'moderate')
     const kind = findKind(assertLive(state), removal.emoji)
     const removed = await deleteReactions(tx, message_id, removal.emoji, all ? undefined : actor.user_id)
     if (removed === 0) return

@@ -84,7 +84,7 @@ export const tree = useCase({
       ])
       const read = rows.slice(0, Math.min(input.limit, countWithin(rows.map((row) => row.size))))
       const messages = fit(
-        (await withTexts(db, read)).map((row) => toMessageFor({ actor, role }, row)),
+        (await withTexts(db, read)).map((row) => toMessageFor(ctx.access, { actor, role }, row)),
         sizeOfMessage,
       )
       return {

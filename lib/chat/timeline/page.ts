@@ -1,3 +1,4 @@
+import type { Access } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -16,6 +17,7 @@ import { listNewer, listOlder } from './store.ts'
 
 /** The caller of a read: a participant, or a system actor, who has no unread messages. */
 export interface Caller extends Membership {
+  access: Access
   actor: Actor
   conversation_id: string
 }
@@ -91,7 +93,7 @@ async function compose(db: Queries, caller: Caller, light: LightMessageRow[]): P
   const own = reader && rootIds.length > 0 ? await countUnread(db, reader, rootIds) : undefined
   return rows.map((row) => {
     // Assigned, not spread: a message keeps what is stored of it as JSON.
-    const message: TimelineMessage = toMessageFor(caller, row)
+    const message: TimelineMessage = toMessageFor(caller.access, caller, row)
     if (unread?.has(row.id)) message.unread = true
     const state = states.get(row.id)
     if (state) {

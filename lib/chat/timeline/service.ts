@@ -22,7 +22,12 @@ export const list = useCase({
   run: async (ctx, actor, conversation_id, { view, ...input }): Promise<TimelinePage> => {
     assertOnePlace(input)
     return ctx.db.snapshot(async (db) => {
-      const caller = { actor, conversation_id, ...(await requireMember(db, actor, conversation_id)) }
+      const caller = {
+        access: ctx.access,
+        actor,
+        conversation_id,
+        ...(await requireMember(db, actor, conversation_id)),
+      }
       const page = await readPage(db, caller, { view, id: conversation_id, from: 0 }, input)
       return { conversation_id, ...page, stream_position: await findPosition(db, conversation_id) }
     }, BY_INDEX)
@@ -45,7 +50,7 @@ export const replies = useCase({
       const thread = await findThread(db, root_id)
       const membership = await requireMember(db, actor, thread?.conversation_id)
       const { conversation_id, at } = thread!
-      const caller = { actor, conversation_id, ...membership }
+      const caller = { access: ctx.access, actor, conversation_id, ...membership }
       const page = await readPage(db, caller, { view: 'thread', id: root_id, from: at }, input)
       return { conversation_id, ...page, root: page.root!, stream_position: await findPosition(db, conversation_id) }
     }, BY_INDEX)

@@ -154,7 +154,7 @@ async function mark(
     tx.advanceClock(conversation_id, marked_at)
     if (!(await move(tx, { ...place, user_id }, { at, marked_at }))) return undefined
     const { unread, unread_replies } = await findUnread(tx, { conversation_id, user_id })
-    const counts = { unread, unread_replies, as_of: toInstant(newest!) }
+    const counts = { unread, unread_replies, as_of: toInstant(newest ?? 0) }
     const payload = { conversation_id, change, at: toInstant(at), ...counts }
     tx.publishToUser(user_id, conversation_id, { type: 'conversation.unread', payload })
     return place

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type ChatError, MESSAGES } from '../../core/errors.ts'
+import { type ChatError, MESSAGES, REASONS } from '../../core/errors.ts'
 import { toCompatFailure } from '../../openai-api/rules.ts'
 
 /** A format of failures: the same in every response, in the OpenAPI document and in the tests. */
@@ -20,12 +20,16 @@ export const Problem = v.object({
   code: v.string(),
   request_id: v.string(),
   errors: v.optional(v.array(FieldProblem)),
+  reason: v.optional(
+    v.pipe(v.string(), v.description(`Why rights refuse the request: ${Object.keys(REASONS).join(', ')}`)),
+  ),
+  right: v.optional(v.pipe(v.string(), v.description('The right that is missing'))),
 })
 
 /** The default format of failures. */
 export const PROBLEM: FailureShape = {
   content_type: 'application/problem+json',
-  toBody: ({ code, status, message, errors }, request_id) => ({
+  toBody: ({ code, status, message, errors, reason, right }, request_id) => ({
     type: `urn:chat-server:problem:${code}`,
     title: MESSAGES[code],
     status,
@@ -33,6 +37,8 @@ export const PROBLEM: FailureShape = {
     code,
     request_id,
     ...(errors && { errors }),
+    ...(reason && { reason }),
+    ...(right && { right }),
   }),
 }
 

@@ -76,5 +76,7 @@ export function ParticipantItem(props: ParticipantProps) {
 
 /** An admin appoints no owner. */
 function rolesFor(managedBy: Role): Role[] {
-  return managedBy === 'owner' ? ['owner', 'admin', 'member', 'viewer'] : ['admin', 'member', 'viewer']
+  return managedBy === 'owner' ? ['owner', ...BELOW_OWNER] : [...BELOW_OWNER]
 }
+
+const BELOW_OWNER = ['admin', 'moderator', 'member', 'viewer'] as const

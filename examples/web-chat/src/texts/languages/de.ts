@@ -135,7 +135,7 @@ export const texts: Texts = {
     copied: 'Kopiert',
     not_copied: 'Der Browser hat das Kopieren nicht erlaubt.',
   },
-  roles: { owner: 'Besitz', admin: 'Verwaltung', member: 'Mitglied', viewer: 'Nur lesen' },
+  roles: { owner: 'Besitz', admin: 'Verwaltung', moderator: 'Moderation', member: 'Mitglied', viewer: 'Nur lesen' },
   conversations: {
     people: (count) => (count === 1 ? '1 Person' : `${count} Personen`),
     details: 'Details',

@@ -73,7 +73,7 @@ export const texts = {
     copied: 'Copied',
     not_copied: 'Copying failed: the browser did not allow it.',
   },
-  roles: { owner: 'Owner', admin: 'Admin', member: 'Member', viewer: 'Viewer' },
+  roles: { owner: 'Owner', admin: 'Admin', moderator: 'Moderator', member: 'Member', viewer: 'Viewer' },
   conversations: {
     people: (count: number) => (count === 1 ? '1 person' : `${count} people`),
     details: 'Details',

@@ -1,0 +1,43 @@
+import { createCleaningQueue } from './chat/attachments/cleaning.ts'
+import { createPartSlots } from './chat/attachments/part-slots.ts'
+import { createPieceMemory } from './chat/attachments/piece-memory.ts'
+import { createReadSlots } from './chat/attachments/read-slots.ts'
+import { filesPlace } from './config/attachments.ts'
+import type { Context, Files } from './context.ts'
+import type { FileStore } from './files/file-store.ts'
+import { createFilesPlace } from './files/guard.ts'
+import type { Storage } from './storage/open.ts'
+import { findSecret } from './storage/secret.ts'
+
+/** The files, which are opened, and loaded, when they are needed first. */
+export function createFiles(
+  config: Context['config'],
+  { db, files }: Storage,
+  { log, load }: Pick<Context, 'log' | 'load'>,
+): Files {
+  let opened: Promise<FileStore> | undefined
+  let key: Promise<Uint8Array> | undefined
+  const openStore = async () =>
+    (await import('./files/file-store.ts')).openFileStore(files ?? filesPlace(config), { callsAnswered: load.answers })
+  const place = createFilesPlace({ db, open: () => (opened ??= openStore()), log })
+  const maxReads = () => config.attachments.max_reads_per_user
+  const maxBytes = () => config.attachments.max_buffered_bytes
+  const partSlots = createPartSlots(maxBytes)
+  const derive = async () => (await import('./files/tokens.ts')).linkKey(await findSecret(db))
+  return {
+    open: place.files,
+    place,
+    close: async () => void (await (await opened?.catch(() => undefined))?.close()),
+    linkKey() {
+      key ??= derive()
+      // The storage may fail now, and not later.
+      key.catch(() => (key = undefined))
+      return key
+    },
+    partSlots,
+    cleaningTurns: createCleaningQueue(),
+    readSlots: createReadSlots(maxReads),
+    thumbnailSlots: createReadSlots(maxReads),
+    pieceMemory: createPieceMemory(maxBytes, partSlots.bytes),
+  }
+}
