@@ -122,7 +122,7 @@ export interface Streams {
   readonly users: ReturnType<typeof createUserUpdates>
   /** Tells the participants of conversations with read receipts whose read markers have moved. */
   readonly receipts: ReadUpdates
-  /** The logins with which the host recognised these callers. */
+  /** The logins and tokens by which these callers were recognised. */
   readonly logins: WeakMap<Actor, Login>
 }
 
@@ -159,6 +159,8 @@ export interface Accounts {
   readonly authFailures: AuthFailures
   /** Verifies signed tokens, where `auth.jwt` is configured. */
   readonly bearers: FindBearer | undefined
+  /** The key that signs the tokens of the service. */
+  readonly tokenKey: () => Promise<Uint8Array>
   /** The sign-in providers, by name. */
   readonly providers: ReadonlyMap<string, Provider>
   /**

@@ -8,6 +8,7 @@ import { createAttempts } from './accounts/passwords/throttle.ts'
 import { createRememberedSessions } from './accounts/sessions/remembered.ts'
 import { createSessionList, createSessionLookup } from './accounts/sessions/store.ts'
 import { revokeNewcomers } from './accounts/sign-ups/revocation.ts'
+import { TOKENS } from './accounts/tokens/rules.ts'
 import { assertStillAdmin } from './accounts/users/rules.ts'
 import { lockUsers } from './accounts/users/store.ts'
 import type { OpenFile } from './assistant/ask.ts'
@@ -65,6 +66,7 @@ import { createDatabaseLevels } from './ops/database-levels.ts'
 import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
 import type { Storage } from './storage/open.ts'
+import { createKeyOf } from './storage/secret.ts'
 import { createTaskWorker, type TaskHandlers, type TaskOutcome, type TaskRun } from './tasks/runner.ts'
 import { FREEING_KINDS, TASK_KINDS } from './tasks/schema.ts'
 
@@ -171,6 +173,7 @@ function createAccounts({
       db.dialect === 'sqlite' ? undefined : createRememberedSessions(createSessionList(LIMITS_VERSION), sessionNow),
     authFailures: createAuthFailures(() => maxAuthFailures(config), now),
     bearers: createBearers(config.auth.jwt, { now, log }),
+    tokenKey: createKeyOf(db, TOKENS),
     get providers() {
       return providers()
     },

@@ -6,8 +6,9 @@ import { filesPlace } from './config/attachments.ts'
 import type { Context, Files } from './context.ts'
 import type { FileStore } from './files/file-store.ts'
 import { createFilesPlace } from './files/guard.ts'
+import { LINKS } from './files/tokens.ts'
 import type { Storage } from './storage/open.ts'
-import { findSecret } from './storage/secret.ts'
+import { createKeyOf } from './storage/secret.ts'
 
 /** The files, which are opened, and loaded, when they are needed first. */
 export function createFiles(
@@ -16,24 +17,17 @@ export function createFiles(
   { log, load }: Pick<Context, 'log' | 'load'>,
 ): Files {
   let opened: Promise<FileStore> | undefined
-  let key: Promise<Uint8Array> | undefined
   const openStore = async () =>
     (await import('./files/file-store.ts')).openFileStore(files ?? filesPlace(config), { callsAnswered: load.answers })
   const place = createFilesPlace({ db, open: () => (opened ??= openStore()), log })
   const maxReads = () => config.attachments.max_reads_per_user
   const maxBytes = () => config.attachments.max_buffered_bytes
   const partSlots = createPartSlots(maxBytes)
-  const derive = async () => (await import('./files/tokens.ts')).linkKey(await findSecret(db))
   return {
     open: place.files,
     place,
     close: async () => void (await (await opened?.catch(() => undefined))?.close()),
-    linkKey() {
-      key ??= derive()
-      // The storage may fail now, and not later.
-      key.catch(() => (key = undefined))
-      return key
-    },
+    linkKey: createKeyOf(db, LINKS),
     partSlots,
     cleaningTurns: createCleaningQueue(),
     readSlots: createReadSlots(maxReads),

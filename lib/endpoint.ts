@@ -3,7 +3,7 @@ import type { Client, SignedIn } from './accounts/sessions/service.ts'
 import type { FileAnswer } from './chat/attachments/content.ts'
 import type { Opening } from './chat/events/service.ts'
 import type { Config } from './config/parse.ts'
-import type { Actor } from './core/actor.ts'
+import type { Actor, Scope } from './core/actor.ts'
 import { contextOf } from './core/context-of.ts'
 import type { ErrorCode } from './core/errors.ts'
 import type { RESULT_HEADERS } from './core/headers.ts'
@@ -156,11 +156,10 @@ export interface Route<
   summary: string
   description: string
   access: A
-  /**
-   * Part of the service's own sign-in: no API key may call it, and it is 404 if the host identifies callers
-   * (`ports.identity`).
-   */
+  /** Part of the service's own sign-in: no API key may call it, and it is 404 with `ports.identity`. */
   sign_in?: true
+  /** The least scope of a token that may call it. Default: `write` if it changes data, `stream` for a stream, else `read`. */
+  needs_scope?: Scope
   /** Whether a call changes data; then it is refused to other sites, and clients do not retry it. */
   changes: boolean
   answer: K

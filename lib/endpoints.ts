@@ -13,6 +13,7 @@ import * as auth from './accounts/sessions/routes.ts'
 import * as sessionsOfUsers from './accounts/sessions/routes-admin.ts'
 import * as setup from './accounts/setup/routes.ts'
 import * as newcomers from './accounts/sign-ups/routes.ts'
+import * as tokens from './accounts/tokens/routes.ts'
 import * as users from './accounts/users/routes.ts'
 import * as answers from './chat/answers/routes.ts'
 import * as attachments from './chat/attachments/routes.ts'
@@ -54,6 +55,7 @@ export const endpoints = {
   emails,
   newcomers,
   keys: { ...keys, ...keysOfUsers },
+  tokens,
   identities,
   users: {
     ...users,

@@ -20,6 +20,7 @@ import * as confirmation from './accounts/sessions/service-confirmation.ts'
 import * as ownSessions from './accounts/sessions/service-own.ts'
 import * as setup from './accounts/setup/service.ts'
 import * as newcomers from './accounts/sign-ups/service.ts'
+import * as tokens from './accounts/tokens/service.ts'
 import * as users from './accounts/users/service.ts'
 import type { Features } from './api/features.ts'
 import * as assistant from './chat/answers/service.ts'
@@ -110,6 +111,7 @@ export const USE_CASES = {
   emails: { ...useCasesOf(emails), ...useCasesOf(emailChanges) },
   newcomers: useCasesOf(newcomers),
   keys: { ...useCasesOf(keys), ...useCasesOf(keysOfAll) },
+  tokens: { issue: tokens.issue },
   identities: useCasesOf(ownIdentities),
   oauth: useCasesOf(oauth),
   conversations: {

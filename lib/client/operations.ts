@@ -139,6 +139,9 @@ export const OPERATIONS = {
     unfollow: 'DELETE /api/threads/{root_id}/follow',
     unread: 'GET /api/conversations/{conversation_id}/unread query',
   },
+  tokens: {
+    issue: 'POST /api/auth/tokens body optional',
+  },
   users: {
     get: 'GET /api/users/{user_id}',
     search: 'GET /api/users query',

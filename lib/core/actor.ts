@@ -8,6 +8,8 @@ export interface Actor {
   session_id?: string
   /** The API key of the call, if it has one. */
   key_id?: string
+  /** What the token of the call allows, if it is one that the service has issued. HTTP holds to it. */
+  scopes?: readonly Scope[]
   /** The address of the client, if known. */
   ip?: string
   /** The name of a system actor, from `chat.system`. */
@@ -15,6 +17,12 @@ export interface Actor {
   /** The host's own id of the user, where the host has the login: in hooks. No user of the service reads it. */
   subject?: string
 }
+
+/** What a token may allow: each contains what follows it. */
+export const SCOPES = ['write', 'read', 'stream'] as const
+
+/** What a token of the service allows. */
+export type Scope = (typeof SCOPES)[number]
 
 /** What users see of a system actor. A missing field keeps its value. */
 export interface SystemProfile {
@@ -66,16 +74,27 @@ export function refuseSystem({ system }: Actor): void {
   if (system !== undefined) throw new ChatError('forbidden', { reason: 'role' })
 }
 
+/**
+ * Whether the token of a call, if it is one of the service, allows this.
+ *
+ * @param needed the least scope that does
+ */
+export function hasScope({ scopes }: Pick<Actor, 'scopes'>, needed: Scope): boolean {
+  const enough: readonly Scope[] = SCOPES.slice(0, SCOPES.indexOf(needed) + 1)
+  return !scopes || scopes.some((scope) => enough.includes(scope))
+}
+
 /** @throws ChatError `forbidden` unless the actor is an administrator */
 export function assertAdmin(actor: Actor): void {
   if (!actor.roles.includes('admin')) throw new ChatError('forbidden', { reason: 'role' })
 }
 
 /**
- * Refuses API keys where an action controls sign-in: a stolen key creates no second key, and locks no user out.
+ * Refuses API keys and tokens where an action controls sign-in: a stolen one creates no second key, and locks no user out.
  *
- * @throws ChatError `forbidden` for a call with a key
+ * @throws ChatError `forbidden` for a call with a key, or with a token of the service
  */
-export function refuseKeys(actor: { key_id?: string }): void {
-  if (actor.key_id !== undefined) throw new ChatError('forbidden', { reason: 'key' })
+export function refuseKeys({ key_id, scopes }: Pick<Actor, 'key_id' | 'scopes'>): void {
+  if (scopes !== undefined) throw new ChatError('forbidden', { reason: 'scope' })
+  if (key_id !== undefined) throw new ChatError('forbidden', { reason: 'key' })
 }

@@ -28,6 +28,8 @@ export const MAX_LENGTH = {
   query: 500,
   /** Our own tokens have 43 characters, API keys three more. */
   token: 200,
+  /** Tokens that contain what they allow, with a signature: ids, instants and scopes. */
+  signed_token: 640,
   /** The id of an event. One of all conversations names the transactions that were not finished. */
   position: 1024,
   /** Identifiers of others, such as a user's at a sign-in provider (OpenID Connect Core, section 2: `sub`). */

@@ -1,14 +1,22 @@
 import type { IncomingMessage } from 'node:http'
 import { hasSignIn } from '../accounts/authentication/rules.ts'
-import { type CountedCaller, recall, recogniseBy, tokensIn } from '../accounts/authentication/service.ts'
+import {
+  asksHost,
+  type CallerTokens,
+  type CountedCaller,
+  recall,
+  recogniseBy,
+  tokensIn,
+} from '../accounts/authentication/service.ts'
 import { identify } from '../accounts/host-identity/service.ts'
 import type { Client } from '../accounts/sessions/service.ts'
 import type { Config } from '../config/parse.ts'
 import type { Context, IdentityRequest } from '../context.ts'
-import type { Actor } from '../core/actor.ts'
+import { type Actor, hasScope } from '../core/actor.ts'
 import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
 import { digest, sameDigest } from '../core/ids.ts'
+import { MAX_LENGTH } from '../core/lengths.ts'
 import { assertStarted } from '../core/lifecycle.ts'
 import { nodeOf } from '../core/schema-nodes.ts'
 import { type AnyRoute, isLimited } from '../endpoint.ts'
@@ -89,7 +97,7 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, perf
   if (route.bytes) assertBytesAcceptable(request.headers, route.bytes, ctx.config)
 
   const call: CheckedCall = { chat, route, request, performed, limits, body: undefined }
-  const recalled = route.confirms_session && !ctx.host.identity && recall(ctx, tokensOf(ctx, request))
+  const recalled = route.confirms_session && !ctx.host.identity && recall(ctx, tokensOf(ctx, route, request))
   if (!recalled) return callAs(await findCaller(chat, route, request), call)
   try {
     return await callAs(recalled, call)
@@ -124,6 +132,7 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
   // foreign.
   if ((route.changes || route.answer === 'stream') && isForeign(request, config))
     throw new ChatError('csrf_failed', FOREIGN)
+  if (caller) assertScope(caller.actor, route)
   // A page of another site can send a cookie, but no API key.
   if (caller?.csrf_hash !== undefined && route.changes) assertCsrf(config, request, caller.csrf_hash)
 
@@ -159,13 +168,12 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
   if (route.access === 'public') return undefined
   const { headers, ip, given } = request
   const ctx = contextOf(chat)
-  const tokens = tokensOf(ctx, request)
+  const tokens = tokensOf(ctx, route, request)
   const { authFailures } = ctx.accounts
-  const { identity } = ctx.host
   const attempt: AuthAttempt = { ip, credential: tokens.token_hash }
   try {
     // A host's own authentication needs no CSRF token.
-    if (identity) return await identify(ctx, { ...given, headers, ...(ip && { ip }) })
+    if (asksHost(ctx, tokens)) return await identify(ctx, { ...given, headers, ...(ip && { ip }) })
     authFailures.check(attempt)
     const caller = await recogniseBy(ctx, request, tokens)
     authFailures.remember(attempt)
@@ -173,13 +181,28 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
   } catch (error) {
     const isDead = error instanceof ChatError && (error.code === 'unauthenticated' || error.code === 'session_expired')
     if (isDead) authFailures.forget(attempt)
-    const isMeant = !identity && tokens.api_key !== undefined
+    const isMeant = !ctx.host.identity && tokens.api_key !== undefined
     if (route.access === 'optional' && isDead && !isMeant) return undefined
     throw error
   }
 }
 
-const tokensOf = (ctx: Context, { headers, cookies }: Incoming) => tokensIn(ctx, headers, cookies)
+/** The tokens of a request; of a stream, which a page opens without headers, also a ticket. */
+function tokensOf(ctx: Context, route: AnyRoute, { headers, cookies, search }: Incoming): CallerTokens {
+  const tokens = tokensIn(ctx, headers, cookies)
+  if (route.answer !== 'stream' || tokens.api_key !== undefined || !search.includes('ticket=')) return tokens
+  const tickets = new URLSearchParams(search).getAll('ticket')
+  const [ticket] = tickets
+  // Several, and one that is too long, are refused with the query.
+  if (ticket === undefined || tickets.length > 1 || ticket.length > MAX_LENGTH.signed_token) return tokens
+  return { api_key: ticket, token_hash: digest(ticket), is_ticket: true }
+}
+
+/** @throws ChatError `forbidden` where the token of the call does not allow it */
+function assertScope(actor: Actor, { needs_scope, changes, answer }: AnyRoute): void {
+  const needed = needs_scope ?? (changes ? 'write' : answer === 'stream' ? 'stream' : 'read')
+  if (!hasScope(actor, needed)) throw new ChatError('forbidden', { reason: 'scope' })
+}
 
 /** Whether a call by one is decided as a call by the other. */
 function isSameCaller(one: CountedCaller, other: CountedCaller): boolean {

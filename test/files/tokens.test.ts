@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type LinkClaims, linkKey, readLink, signLink } from '../../lib/files/tokens.ts'
+import { deriveKey } from '../../lib/core/signed-text.ts'
+import { LINKS, type LinkClaims, readLink, signLink } from '../../lib/files/tokens.ts'
 
 const secret = randomBytes(32)
-const key = linkKey(secret)
+const key = deriveKey(secret, LINKS)
 const CLAIMS: LinkClaims = {
   id: randomUUID(),
   user_id: randomUUID(),
@@ -25,9 +26,9 @@ it.each<[string, LinkClaims]>([
 })
 
 it('a link of another secret is no link, and the secret is not the key', () => {
-  expect(readLink(linkKey(randomBytes(32)), signLink(key, CLAIMS), 0)).toBeUndefined()
+  expect(readLink(deriveKey(randomBytes(32), LINKS), signLink(key, CLAIMS), 0)).toBeUndefined()
   expect(readLink(key, signLink(secret, CLAIMS), 0)).toBeUndefined()
-  expect(linkKey(secret)).toEqual(key)
+  expect(deriveKey(secret, LINKS)).toEqual(key)
 })
 
 it('a link with any other character is no link', () => {

@@ -1,5 +1,5 @@
 import type { Context, IdentityRequest } from '../../context.ts'
-import { type Actor, splitRoles } from '../../core/actor.ts'
+import { type Actor, hasScope, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { parseBearer, readCookies } from '../../core/headers.ts'
 import { digest } from '../../core/ids.ts'
@@ -15,6 +15,8 @@ import { mayCall } from '../sessions/remembered.ts'
 import { endIfReplayed } from '../sessions/rotated.ts'
 import { toSessionUse } from '../sessions/service.ts'
 import { type SessionOfCall, touchSession } from '../sessions/store.ts'
+import { TOKEN_PREFIX } from '../tokens/rules.ts'
+import { recogniseToken } from '../tokens/service.ts'
 
 /** The minimum time between two stored uses of a session. */
 const TOUCH_SECONDS = 60
@@ -36,21 +38,32 @@ export interface CountedCaller extends Caller {
  * The caller of a request: from the host's own authentication, if it has one; else from `Authorization: Bearer`, an API
  * key or a signed token (`auth.jwt`); else from the session cookie. The first of them that is present decides.
  *
- * @throws ChatError `unauthenticated`, `session_expired`
+ * @throws ChatError `unauthenticated`, `session_expired`; `forbidden` for a token without the scope `write`
  */
 export async function recognise(ctx: Context, request: IdentityRequest): Promise<Caller> {
   assertKnown(request, { request: 0, headers: 0, ip: 0, node: 0 })
   assertHeaders(Object(request).headers, 'auth.recognise: pass { request, headers }')
-  return ctx.host.identity ? identify(ctx, request) : recogniseBy(ctx, request, tokensIn(ctx, request.headers))
+  const tokens = tokensIn(ctx, request.headers)
+  const caller = await (asksHost(ctx, tokens) ? identify(ctx, request) : recogniseBy(ctx, request, tokens))
+  // Use-cases do not know which of them a token may call: the routes decide that.
+  if (!hasScope(caller.actor, 'write')) throw new ChatError('forbidden', { reason: 'scope' })
+  return caller
+}
+
+/** Whether the host's own authentication decides: it has none of the tokens that the service has issued. */
+export function asksHost({ host }: Pick<Context, 'host'>, { api_key, is_ticket }: CallerTokens): boolean {
+  return host.identity !== undefined && !is_ticket && !api_key?.startsWith(TOKEN_PREFIX)
 }
 
 /** The caller of a request whose tokens have been read, without an authentication of the host. */
 export async function recogniseBy(
   ctx: Context,
   request: Client,
-  { api_key, token_hash }: CallerTokens,
+  { api_key, token_hash, is_ticket }: CallerTokens,
 ): Promise<CountedCaller> {
   const { bearers } = ctx.accounts
+  if (api_key !== undefined && (is_ticket || api_key.startsWith(TOKEN_PREFIX)))
+    return { actor: await recogniseToken(ctx, api_key, { ticket: is_ticket }) }
   if (api_key !== undefined && bearers && !api_key.startsWith(KEY_PREFIX))
     return { actor: await identifyByToken(ctx, bearers, { token: api_key, token_hash: token_hash!, ip: request.ip }) }
   if (api_key !== undefined) return { actor: await recogniseKey(ctx, api_key, token_hash) }
@@ -71,8 +84,10 @@ interface Client {
 
 /** What a request proves its caller with. */
 export interface CallerTokens {
-  /** The token of `Authorization: Bearer`, an API key or a signed token; with one, the session does not count. */
+  /** The token of `Authorization: Bearer`, an API key or a signed token, or a ticket; with one, the session does not count. */
   api_key: string | undefined
+  /** Whether it is in the URL of a stream. */
+  is_ticket?: boolean
   /** The digest of that token, or else of the session token. */
   token_hash: string | undefined
 }

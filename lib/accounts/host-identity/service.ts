@@ -7,7 +7,7 @@ import { ChatError } from '../../core/errors.ts'
 import { unknownNames } from '../../core/known-names.ts'
 import { namesIn } from '../../core/schema-names.ts'
 import { SECOND } from '../../core/units.ts'
-import type { Login } from '../../live/readers/reader.ts'
+import type { HostLogin, Login } from '../../live/readers/reader.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isTaken } from '../../storage/errors.ts'
@@ -85,21 +85,21 @@ export async function identifyByToken(
 ): Promise<Actor> {
   const at = ctx.now()
   const identity = await find(token, token_hash)
-  // What ends the token is looked up with the rights of the stream.
-  return admit(ctx, identity, { at, ip, ask: () => Promise.resolve(true) })
+  return admit(ctx, identity, { at, ip })
 }
 
 /** The user of what a host or a token says; its streams follow what was said. */
 async function admit(
   ctx: Context,
   identity: HostIdentity,
-  { at, ip, ask }: Pick<Login, 'at' | 'ask'> & { ip: string | undefined },
+  { at, ip, ask }: Pick<Login, 'at'> & { ip: string | undefined; ask?: HostLogin['ask'] },
 ): Promise<Actor> {
   const { subject, issued_at, expires_at } = identity
   const user = await upsertHostUser(ctx, identity, { ip })
   if (isRefused(user, identity)) throw new ChatError('unauthenticated')
   const actor: Actor = { user_id: user.id, roles: splitRoles(user.roles) }
-  ctx.streams.logins.set(actor, { subject, at, ask, issued_at: toMicros(issued_at), expires_at: toMicros(expires_at) })
+  const host = ask && { subject, ask }
+  ctx.streams.logins.set(actor, { at, host, issued_at: toMicros(issued_at), expires_at: toMicros(expires_at) })
   return actor
 }
 

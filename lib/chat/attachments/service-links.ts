@@ -29,7 +29,8 @@ export const link = useCase({
     const { row } = await requireAttachment(ctx, ctx.db, actor, id)
     refuseSystem(actor)
     toReadable(row)
-    const { user_id, session_id, key_id } = actor
+    const { user_id } = actor
+    const { session_id, key_id } = ctx.streams.logins.get(actor)?.maker ?? actor
     const expires_at = ctx.now() + ctx.config.attachments.link_seconds * SECOND
     const claims = { id, user_id, ...(session_id && { session_id }), ...(key_id && { key_id }), inline, expires_at }
     const token = signLink(await ctx.files.linkKey(), claims)

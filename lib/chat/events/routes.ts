@@ -1,6 +1,7 @@
-import * as v from 'valibot'
+import type * as v from 'valibot'
+import { parseInput } from '../../core/use-case.ts'
 import { route } from '../../endpoint.ts'
-import { ConversationStreamEvent, StreamHeaders, StreamQuery } from './schema.ts'
+import { ConversationStreamEvent, StreamHeaders, type StreamQuery, StreamRequest } from './schema.ts'
 
 export const stream = route({
   method: 'GET',
@@ -12,12 +13,12 @@ export const stream = route({
   access: 'session',
   answer: 'stream',
   headers: StreamHeaders,
-  query: StreamQuery,
+  query: StreamRequest,
   response_headers: { 'Cache-Control': 'always', 'X-Accel-Buffering': 'always' },
   output: ConversationStreamEvent,
   errors: ['not_found', 'too_many_streams', 'unavailable'],
   handler: ({ chat, actor, params, query, headers }) =>
-    chat.events.open(actor, params.conversation_id, { ...query, last_event_id: resumeFrom(headers, query) }),
+    chat.events.open(actor, params.conversation_id, optionsOf(headers, query)),
 })
 
 export const streamAll = route({
@@ -30,18 +31,21 @@ export const streamAll = route({
   access: 'session',
   answer: 'stream',
   headers: StreamHeaders,
-  query: StreamQuery,
+  query: StreamRequest,
   response_headers: { 'Cache-Control': 'always', 'X-Accel-Buffering': 'always' },
   output: ConversationStreamEvent,
   errors: ['too_many_streams', 'unavailable'],
-  handler: ({ chat, actor, query, headers }) =>
-    chat.events.openAll(actor, { ...query, last_event_id: resumeFrom(headers, query) }),
+  handler: ({ chat, actor, query, headers }) => chat.events.openAll(actor, optionsOf(headers, query)),
 })
 
 /**
  * The header, which browsers send by themselves, has precedence over the query; an invalid query is refused in any
  * case.
+ *
+ * @throws ChatError `validation_failed`
  */
-function resumeFrom(headers: Headers, query: v.InferInput<typeof StreamQuery>): string | undefined {
-  return (v.is(StreamQuery, query) && headers.get('last-event-id')) || query.last_event_id
+function optionsOf(headers: Headers, query: v.InferInput<typeof StreamRequest>): v.InferInput<typeof StreamQuery> {
+  const { ticket: _, ...options } = parseInput(StreamRequest, query)
+  const last_event_id = headers.get('last-event-id') || options.last_event_id
+  return { ...options, ...(last_event_id && { last_event_id }) }
 }

@@ -249,6 +249,17 @@ export const StreamQuery = v.object({
   ),
 })
 
+/** What a stream takes over HTTP. */
+export const StreamRequest = v.object({
+  ...StreamQuery.entries,
+  ticket: v.optional(
+    v.pipe(
+      opaque(MAX_LENGTH.signed_token),
+      v.description('A ticket of `POST /api/auth/tokens`, where no header can be sent. It is read before the rest'),
+    ),
+  ),
+})
+
 export const StreamHeaders = v.object({
   'last-event-id': v.optional(v.pipe(opaque(MAX_LENGTH.position), v.description('Resume after this event'))),
 })

@@ -57,8 +57,9 @@ async function reserve(
   { last_event_id, once, wait_seconds }: v.InferOutput<typeof StreamQuery>,
 ): Promise<Opening> {
   if (wait_seconds !== undefined && !once) throw new ChatError('validation_failed', { errors: [WITHOUT_ONCE] })
-  const { user_id, session_id, key_id } = actor
+  const { user_id } = actor
   const login = logins.get(actor)
+  const { session_id, key_id } = login?.maker ?? actor
   const since = login?.at ?? now()
   await presence.takePlace(user_id)
   return {

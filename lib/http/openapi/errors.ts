@@ -12,7 +12,8 @@ export function errorsOf(route: AnyRoute): ErrorCode[] {
     isSession && 'unauthenticated',
     isSession && 'session_expired',
     (route.changes || route.answer === 'stream') && 'csrf_failed',
-    isSession && (route.access === 'admin' || route.sign_in === true) && 'forbidden',
+    // A token without the scope gets it, too.
+    route.access !== 'public' && 'forbidden',
     route.access === 'optional' && 'unauthenticated',
     route.body !== undefined && 'malformed_json',
     route.body !== undefined && 'payload_too_large',

@@ -11,6 +11,7 @@ import * as auth from '../../accounts/sessions/schema.ts'
 import * as sessions from '../../accounts/sessions/schema-admin.ts'
 import * as setup from '../../accounts/setup/schema.ts'
 import * as signUps from '../../accounts/sign-ups/schema.ts'
+import * as tokens from '../../accounts/tokens/schema.ts'
 import * as users from '../../accounts/users/schema.ts'
 import * as assistant from '../../chat/answers/schema.ts'
 import * as attachments from '../../chat/attachments/schema.ts'
@@ -68,6 +69,7 @@ const FEATURES: object[] = [
   invites,
   keys,
   keysOfUsers,
+  tokens,
   limits,
   mentions,
   messages,

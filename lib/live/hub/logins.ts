@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { CloseReason } from '../../context.ts'
 import { forEachConcurrently } from '../../core/scheduling/concurrently.ts'
 import { withDeadline } from '../../core/scheduling/deadline.ts'
-import type { Login, Reader } from '../readers/reader.ts'
+import type { HostLogin, Reader } from '../readers/reader.ts'
 
 /** How many logins the host is asked about at the same time. */
 const CONCURRENCY = 16
@@ -11,7 +11,10 @@ const CONCURRENCY = 16
 const TIMEOUT_MS = 5_000
 
 /** A stream that the login of the host has opened. */
-type LoggedIn = Reader & { readonly login: Login }
+interface LoggedIn {
+  reader: Reader
+  host: HostLogin
+}
 
 /** Asks the host again about the logins of open streams, and closes those that are over. */
 export function createLogins(deps: {
@@ -19,30 +22,30 @@ export function createLogins(deps: {
   close: (reader: Reader, reason: CloseReason) => void
 }) {
   // Which streams were asked about last: with several of a subject, each has its turn.
-  const askedAt = new WeakMap<Login, number>()
+  const askedAt = new WeakMap<HostLogin, number>()
   let round = 0
   // Ends the questions in progress: a stop waits for no response.
   const stopping = new AbortController()
   const { signal } = stopping
   setMaxListeners(0, signal)
 
-  async function isOver(reader: LoggedIn): Promise<boolean> {
+  async function isOver({ reader, host }: LoggedIn): Promise<boolean> {
     if (reader.closed || signal.aborted) return false
-    askedAt.set(reader.login, round)
+    askedAt.set(host, round)
     try {
-      return (await withDeadline(reader.login.ask(), TIMEOUT_MS, undefined, signal)) === false
+      return (await withDeadline(host.ask(), TIMEOUT_MS, undefined, signal)) === false
     } catch {
       return false
     }
   }
 
   /** Asks about one of the streams of a subject. If its login is over, the others may be of another one: each is asked about. */
-  async function recheckSubject(readers: LoggedIn[]): Promise<void> {
-    const open = readers.filter((reader) => !reader.closed)
-    const [first, ...others] = open.sort((a, b) => (askedAt.get(a.login) ?? 0) - (askedAt.get(b.login) ?? 0))
+  async function recheckSubject(logins: LoggedIn[]): Promise<void> {
+    const open = logins.filter(({ reader }) => !reader.closed)
+    const [first, ...others] = open.sort((a, b) => (askedAt.get(a.host) ?? 0) - (askedAt.get(b.host) ?? 0))
     if (!first || !(await isOver(first))) return
-    deps.close(first, 'session_ended')
-    for (const reader of others) if (await isOver(reader)) deps.close(reader, 'session_ended')
+    deps.close(first.reader, 'session_ended')
+    for (const login of others) if (await isOver(login)) deps.close(login.reader, 'session_ended')
   }
 
   return {
@@ -60,10 +63,11 @@ export function createLogins(deps: {
 function bySubject(readers: Iterable<Reader>): Map<string, LoggedIn[]> {
   const groups = new Map<string, LoggedIn[]>()
   for (const reader of readers) {
-    if (!reader.login) continue
-    const group = groups.get(reader.login.subject)
-    if (group) group.push(reader as LoggedIn)
-    else groups.set(reader.login.subject, [reader as LoggedIn])
+    const host = reader.login?.host
+    if (!host) continue
+    const group = groups.get(host.subject)
+    if (group) group.push({ reader, host })
+    else groups.set(host.subject, [{ reader, host }])
   }
   return groups
 }

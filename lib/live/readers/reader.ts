@@ -21,13 +21,21 @@ export interface Sink {
   end(): void
 }
 
-/** The login with which the host recognised a caller. */
+/** What a caller was recognised by, where that is neither a session nor an API key. */
 export interface Login {
-  readonly subject: string
   readonly at: Micros
   /** When its proof was issued, and expires, where that has these times: signed tokens do. */
   readonly issued_at?: Micros | undefined
   readonly expires_at?: Micros | undefined
+  /** The session or the API key that a token of the service was made with, if it was one. */
+  readonly maker?: { readonly session_id?: string; readonly key_id?: string }
+  /** Set where the host is asked again: what ends other proofs is looked up. */
+  readonly host?: HostLogin | undefined
+}
+
+/** The login of a host's own authentication. */
+export interface HostLogin {
+  readonly subject: string
   /** Whether the host still recognises the same person. @throws whatever the host throws */
   ask(): Promise<boolean>
 }
@@ -38,7 +46,7 @@ export interface Reader {
   readonly user_id: string
   readonly session_id: string | undefined
   readonly key_id: string | undefined
-  /** The login of the host that opened it, if there is one. */
+  /** The login or the token that opened it, if there is one. */
   readonly login: Login | undefined
   /** When its caller was recognised, in microseconds since 1970. */
   readonly since: Micros

@@ -71,6 +71,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'keys.revoke': ['key.revoked'],
   'keys.listAll': 'reads',
   'keys.revokeAny': ['key.revoked'],
+  'tokens.issue': 'ends with what made it, within a day, and may do no more',
   'identities.list': 'reads',
   'identities.remove': ['identity.removed'],
   'oauth.begin': 'own',

@@ -16,7 +16,7 @@ function hangingLogins(count: number) {
       asked.push(subject)
       return new Promise<boolean>(() => {})
     }
-    return { login: { subject, at: 0, ask }, closed: false } as Reader
+    return { login: { at: 0, host: { subject, ask } }, closed: false } as unknown as Reader
   })
   return { readers, asked, logins: createLogins({ all: () => readers, close: () => {} }) }
 }

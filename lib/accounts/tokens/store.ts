@@ -1,0 +1,36 @@
+import type { Queries } from '../../storage/database.ts'
+import { type Micros, type Sql, sql } from '../../storage/sql.ts'
+import type { Maker } from './rules.ts'
+
+/** The user of a token, and whether what the token was made with has not ended. */
+export interface Holder {
+  roles: string
+  disabled_at: Micros | null
+  /** Tokens that were made up to this instant are refused. */
+  tokens_after: Micros
+  /** 1 or 0. */
+  is_maker_live: number
+}
+
+/** The instants by which makers are compared with the clock. */
+interface Times {
+  now: Micros
+  sessionNow: Micros
+}
+
+/** The holder of a token; `undefined` when the user is erased. By primary keys. */
+export function findHolder(db: Queries, userId: string, maker: Maker, times: Times): Promise<Holder | undefined> {
+  return db.get<Holder>(
+    sql`SELECT roles, disabled_at, tokens_after, CASE WHEN ${isLive(maker, times)} THEN 1 ELSE 0 END AS is_maker_live
+       FROM users WHERE id = ${userId}`,
+  )
+}
+
+function isLive({ session_id, key_id }: Maker, { now, sessionNow }: Times): Sql {
+  if (session_id !== undefined)
+    return sql`EXISTS (SELECT 1 FROM sessions WHERE id = ${session_id}
+                        AND idle_expires_at >= ${sessionNow} AND absolute_expires_at >= ${sessionNow})`
+  if (key_id !== undefined)
+    return sql`EXISTS (SELECT 1 FROM api_keys WHERE id = ${key_id} AND (expires_at IS NULL OR expires_at >= ${now}))`
+  return sql`1 = 1`
+}
