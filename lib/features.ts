@@ -31,6 +31,7 @@ import * as links from './chat/attachments/service-links.ts'
 import * as files from './chat/attachments/uploading.ts'
 import * as avatars from './chat/avatars/service.ts'
 import * as conversations from './chat/conversations/service.ts'
+import * as changing from './chat/conversations/service-changing.ts'
 import * as direct from './chat/conversations/service-direct.ts'
 import * as operation from './chat/conversations/service-operator.ts'
 import * as settings from './chat/conversations/service-settings.ts'
@@ -116,6 +117,7 @@ export const USE_CASES = {
   oauth: useCasesOf(oauth),
   conversations: {
     ...useCasesOf(conversations),
+    ...useCasesOf(changing),
     ...useCasesOf(marks),
     ...useCasesOf(direct),
     ...useCasesOf(settings),

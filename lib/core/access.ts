@@ -1,5 +1,6 @@
 import type { Actor, Role } from './actor.ts'
 import { ChatError, type ErrorReason } from './errors.ts'
+import { isNamed, type PolicyAct, policyOf } from './policy.ts'
 
 /** The roles of participants that every service has. */
 export const PARTICIPANT_ROLES = ['owner', 'admin', 'moderator', 'member', 'viewer'] as const
@@ -123,7 +124,11 @@ export function hasRight(access: Access, role: string, right: ParticipantRight):
  * @param right `manage` for a participant, `add` for a new one, `invite` for an invited one
  */
 export function mayGive(access: Access, role: string, right: 'manage' | 'add' | 'invite', other: string): boolean {
-  if (!hasRight(access, role, right)) return false
+  return hasRight(access, role, right) && hasEveryRight(access, role, other)
+}
+
+/** Whether a role has every right of another one. */
+export function hasEveryRight(access: Access, role: string, other: string): boolean {
   return [...(access.participant.get(other) ?? [])].every((each) => hasRight(access, role, each))
 }
 
@@ -136,7 +141,14 @@ export function rolesWith(access: Access, right: ParticipantRight): string[] {
 export interface ActorInConversation {
   actor: Actor
   role: ParticipantRole
+  /** The policy of the conversation, as it is stored; `null` or missing: the role decides. */
+  policy?: string | null
+  /** Since when the conversation is frozen; `null` or missing: it is not. */
+  frozen_at?: number | null
 }
+
+/** What a participant does in a conversation: what a right is about, or what the policy decides about. */
+export type Act = ParticipantRight | Exclude<PolicyAct, 'mention_all'>
 
 /** Why rights refuse an act, as a failure has it. */
 export interface Refusal {
@@ -145,17 +157,30 @@ export interface Refusal {
 }
 
 /**
- * Why an actor may not do this in a conversation: by its roles in the service, and by that in the conversation.
+ * Why an actor may not do this in a conversation: by its roles in the service, by that in the conversation or its policy,
+ * and by its being frozen.
  *
  * @returns `undefined` if the actor may
  */
-export function refusal(
+export function refusal(access: Access, by: ActorInConversation, act: Act): Refusal | undefined {
+  const right = act === 'reply' ? 'post' : act
+  return refusalInService(access, by.actor, TAKES[right]) ?? refusalByPlace(access, by, { act, right })
+}
+
+/** In a frozen conversation only these go on. */
+const GOES_ON: ReadonlySet<Act> = new Set(['moderate', 'freeze'])
+
+function refusalByPlace(
   access: Access,
-  { actor, role }: ActorInConversation,
-  right: ParticipantRight,
+  { actor, role, policy, frozen_at }: ActorInConversation,
+  { act, right }: { act: Act; right: ParticipantRight },
 ): Refusal | undefined {
-  const inService = refusalInService(access, actor, TAKES[right])
-  return inService ?? (hasRight(access, role, right) ? undefined : { reason: 'participant_role', right })
+  // System actors participate in no conversation: no policy is about them.
+  const value = actor.system === undefined ? policyOf(policy, act) : undefined
+  if (value === undefined && !hasRight(access, role, right)) return { reason: 'participant_role', right }
+  if (value !== undefined && !isNamed(value, (each) => hasRight(access, role, each)))
+    return { reason: 'policy', right: act }
+  return frozen_at && !GOES_ON.has(act) ? { reason: 'frozen' } : undefined
 }
 
 /** Why the roles of an actor do not have a right in the service; without a right, why it may change nothing. */
@@ -168,14 +193,19 @@ function refusalInService(
   return right === undefined || hasServiceRight(access, roles, right) ? undefined : { reason: 'role', right }
 }
 
-/** @throws ChatError `forbidden` if there is a reason */
+/** The failure of a refused act: `conflict` in a frozen conversation, else `forbidden`. */
+export function toRefused(refused: Refusal): ChatError {
+  return new ChatError(refused.reason === 'frozen' ? 'conflict' : 'forbidden', refused)
+}
+
+/** @throws ChatError `forbidden`, `conflict` if there is a reason */
 function refuseFor(refused: Refusal | undefined): void {
-  if (refused) throw new ChatError('forbidden', refused)
+  if (refused) throw toRefused(refused)
 }
 
 /** Whether an actor may do this in a conversation. */
-export function may(access: Access, by: ActorInConversation, right: ParticipantRight): boolean {
-  return refusal(access, by, right) === undefined
+export function may(access: Access, by: ActorInConversation, act: Act): boolean {
+  return refusal(access, by, act) === undefined
 }
 
 /** @throws ChatError `forbidden` unless the actor has this right in the service */
@@ -188,9 +218,9 @@ export function assertMayWrite(access: Access, actor: Pick<Actor, 'roles'>): voi
   refuseFor(refusalInService(access, actor, undefined))
 }
 
-/** @throws ChatError `forbidden` unless the actor {@link may} do this in the conversation */
-export function assertMay(access: Access, by: ActorInConversation, right: ParticipantRight): void {
-  refuseFor(refusal(access, by, right))
+/** @throws ChatError `forbidden`, `conflict` unless the actor {@link may} do this in the conversation */
+export function assertMay(access: Access, by: ActorInConversation, act: Act): void {
+  refuseFor(refusal(access, by, act))
 }
 
 /** @throws ChatError `forbidden` unless a participant with this role {@link hasRight} */
@@ -206,21 +236,27 @@ export function assertMayGive(
   other: string,
 ): void {
   assertMay(access, by, right)
-  if (!mayGive(access, by.role, right, other)) refuseFor({ reason: 'participant_role', right })
+  if (!hasEveryRight(access, by.role, other)) refuseFor({ reason: 'participant_role', right })
 }
 
 /**
- * Whether an actor may delete a message, or restore it: the own one of an actor who may post, those of others with
- * `moderate`.
+ * Whether an actor may delete a message, or restore it: the own one of an actor who may post, or whose role may, and those
+ * of others with `moderate`.
  *
  * @param message `author`: the user whose own it counts as
  */
 export function mayModerate(access: Access, by: ActorInConversation, message: { author: string | null }): boolean {
-  return may(access, by, 'moderate') || (message.author === by.actor.user_id && may(access, by, 'post'))
+  return may(access, by, 'moderate') || (message.author === by.actor.user_id && mayWriteHere(access, by))
 }
 
-/** @throws ChatError `forbidden` unless the actor {@link mayModerate} this message */
+function mayWriteHere(access: Access, { frozen_at, ...by }: ActorInConversation): boolean {
+  if (frozen_at) return false
+  return may(access, { ...by, policy: null }, 'post') || may(access, by, 'post') || may(access, by, 'reply')
+}
+
+/** @throws ChatError `forbidden`, `conflict` unless the actor {@link mayModerate} this message */
 export function assertMayModerate(access: Access, by: ActorInConversation, message: { author: string | null }): void {
-  if (!mayModerate(access, by, message))
-    refuseFor(refusal(access, by, message.author === by.actor.user_id ? 'post' : 'moderate'))
+  if (mayModerate(access, by, message)) return
+  const isOwn = message.author === by.actor.user_id
+  refuseFor(refusal(access, { ...by, policy: null }, isOwn ? 'post' : 'moderate'))
 }

@@ -23,7 +23,7 @@ export const cancel = useCase({
     const { isCancelled, status } = await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { message_id: messageId })
       const message = (await findAnswer(tx, messageId))!
-      if (message.posted_by !== actor.user_id) assertMay(ctx.access, { actor, role: place.role }, 'moderate')
+      if (message.posted_by !== actor.user_id) assertMay(ctx.access, { ...place, actor }, 'moderate')
       const answer = { message_id: messageId, conversation_id: message.conversation_id }
       const isCancelled = await endAnswer(tx, answer, CANCELLED)
       if (isCancelled && isAskerAway) await notifyAsker(ctx, tx, answer, place.at)

@@ -56,6 +56,6 @@ export async function requireUploader(
   actor: Actor,
   conversationId: string,
 ): Promise<void> {
-  const { role } = await requireMember(db, actor, conversationId)
-  assertMay(ctx.access, { actor, role }, 'attach')
+  const place = await requireMember(db, actor, conversationId)
+  assertMay(ctx.access, { ...place, actor }, 'attach')
 }

@@ -42,7 +42,7 @@ const RETRY_SECONDS = 30
 export const create = useCase({
   takes: ['actor', 'conversation_id'],
   input: AttachmentInput,
-  errors: ['not_found', 'forbidden', 'payload_too_large', 'quota_exceeded', 'rate_limited', 'storage_full'],
+  errors: ['not_found', 'forbidden', 'conflict', 'payload_too_large', 'quota_exceeded', 'rate_limited', 'storage_full'],
   run: async (ctx, actor, conversation_id, { name, size, type = null }): Promise<Upload> => {
     assertEnabled(ctx)
     await requireUploader(ctx, ctx.db, actor, conversation_id)

@@ -63,7 +63,7 @@ export const rename = route({
   tag: 'Conversations',
   summary: 'Change the title, the look, the metadata or the policy of a conversation',
   description:
-    'Allowed for owners; the layout, the topic, the icon and the policy also for admins; the `ref` only for owners who are administrators. Missing fields keep their value. Participants get `conversation.updated`.',
+    'Allowed for owners; the layout, the topic, the icon and the policy also for admins; a frozen conversation is changed only by ending that; the `ref` only for owners who are administrators. Missing fields keep their value. Participants get `conversation.updated`.',
   access: 'session',
   example: { title: 'Difference engines' },
   response_headers: { 'Stream-Position': 'always' },

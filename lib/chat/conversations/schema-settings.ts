@@ -1,25 +1,51 @@
 import * as v from 'valibot'
+import { POLICY_VALUES } from '../../core/policy.ts'
 import { INSTANT_PATTERNS, MAX_INSTANT_LENGTH, withoutArrays } from '../../core/schema.ts'
 
 /** Which messages notify a participant: all, those that concern the participant, or none. */
 export const Level = v.picklist(['all', 'mentions', 'none'])
 export type Level = v.InferOutput<typeof Level>
 
-/** The participants who may mention all others at once: owners and admins, all who may post, or no participant. */
-export const MentionAll = v.picklist(['admins', 'members', 'nobody'])
-export type MentionAll = v.InferOutput<typeof MentionAll>
+/** The participants that a policy allows an act: all, those whose role may post, moderate, manage or delete, or none. */
+export const PolicyValue = v.picklist(POLICY_VALUES)
+export type PolicyValue = v.InferOutput<typeof PolicyValue>
 
 /** Whether participants see which messages others have read. */
 export const Receipts = v.picklist(['on', 'off'])
 export type Receipts = v.InferOutput<typeof Receipts>
 
-/** The rules of a conversation, which its owners and admins set. */
-export const ConversationPolicy = v.object({ mention_all: MentionAll, receipts: Receipts })
+const Act = v.optional(PolicyValue)
+
+/** The rules of a conversation, which its owners and admins set. Without a value the role of a participant decides. */
+export const ConversationPolicy = v.object({
+  post: v.optional(v.pipe(PolicyValue, v.description('Who may begin threads'))),
+  reply: v.optional(v.pipe(PolicyValue, v.description('Who may reply'))),
+  react: Act,
+  attach: Act,
+  pin: Act,
+  add: Act,
+  invite: Act,
+  mention_all: PolicyValue,
+  receipts: Receipts,
+})
 export type ConversationPolicy = v.InferOutput<typeof ConversationPolicy>
 
-/** A change of the policy; missing fields keep their value. Others are refused. */
+// Without a name: generators of clients know null in a list of types only.
+const ActChange = v.optional(v.nullable(v.picklist(POLICY_VALUES)))
+
+/** A change of the policy; missing fields keep their value, `null` removes it. Others are refused. */
 export const PolicyChange = withoutArrays(
-  v.strictObject({ mention_all: v.optional(MentionAll), receipts: v.optional(Receipts) }),
+  v.strictObject({
+    post: ActChange,
+    reply: ActChange,
+    react: ActChange,
+    attach: ActChange,
+    pin: ActChange,
+    add: ActChange,
+    invite: ActChange,
+    mention_all: ActChange,
+    receipts: v.optional(v.nullable(v.picklist(Receipts.options))),
+  }),
 )
 export type PolicyChange = v.InferOutput<typeof PolicyChange>
 

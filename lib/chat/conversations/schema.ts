@@ -97,6 +97,7 @@ export const ConversationFields = v.object({
   direct: v.optional(v.pipe(v.literal(true), v.description('Set for a direct conversation'))),
   ...LookFields,
   policy: ConversationPolicy,
+  frozen_at: v.optional(v.pipe(Instant, v.description('Since when it is frozen: it can be read, and is not changed'))),
   ref: v.optional(v.pipe(v.string(), v.description('What the conversation is about: an id of the application'))),
   metadata: v.optional(Metadata),
   created_at: Instant,
@@ -147,6 +148,8 @@ export const ConversationInput = v.object({
     ),
   ),
   metadata: v.optional(Metadata),
+  policy: v.optional(PolicyChange),
+  frozen: v.optional(v.pipe(v.boolean(), v.description('Whether nothing can be added or changed'))),
 })
 export type ConversationInput = v.InferOutput<typeof ConversationInput>
 
@@ -213,6 +216,7 @@ export const Rename = v.object({
   ref: v.optional(v.pipe(Ref, v.description('An empty text removes it. Over HTTP for administrators only'))),
   metadata: v.optional(Metadata),
   policy: v.optional(PolicyChange),
+  frozen: v.optional(v.pipe(v.boolean(), v.description('Whether nothing can be added or changed; for owners'))),
 })
 export type Rename = v.InferOutput<typeof Rename>
 

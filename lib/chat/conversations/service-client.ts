@@ -3,7 +3,8 @@ import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Conversation, CreatedConversation } from './schema.ts'
 import { DirectInput } from './schema-direct.ts'
-import { create, rename } from './service.ts'
+import { create } from './service.ts'
+import { rename } from './service-changing.ts'
 import { direct } from './service-direct.ts'
 
 /** {@link create} for a client of the service: only administrators set a `ref`: no user takes one before the host. */

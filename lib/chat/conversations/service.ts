@@ -2,18 +2,17 @@ import { byActor } from '../../accounts/audit/rules.ts'
 import { photosOf } from '../../accounts/users/photos.ts'
 import { listEnabledUsers } from '../../accounts/users/store.ts'
 import { assertMay, assertServiceRight } from '../../core/access.ts'
-import { type Actor, assertUser } from '../../core/actor.ts'
+import { assertUser } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log/log.ts'
-import type { Tx } from '../../live/transaction/transaction.ts'
-import { isTaken } from '../../storage/errors.ts'
 import { lockAsMember, requireMember } from '../memberships/access.ts'
-import { refuseDirect } from '../memberships/rules.ts'
-import { layoutOf, toLookColumns } from '../memberships/rules-look.ts'
+import { REF_TAKEN, refuseDirect } from '../memberships/rules.ts'
+import { toLookColumns } from '../memberships/rules-look.ts'
+import { changedPolicy } from '../memberships/rules-settings.ts'
 import { insertParticipant } from '../memberships/store.ts'
 import {
   findConversation,
@@ -22,7 +21,6 @@ import {
   NOT_DIRECT,
   toFields,
   toStored,
-  updateConversation,
 } from '../memberships/store-conversations.ts'
 import { listPartners } from '../memberships/store-direct.ts'
 import { findSettings, toOwnFields } from '../memberships/store-settings.ts'
@@ -37,10 +35,7 @@ import {
   type ConversationSummary,
   ConversationsQuery,
   type CreatedConversation,
-  Rename,
 } from './schema.ts'
-import type { Layout } from './schema-look.ts'
-import type { PolicyChange } from './schema-settings.ts'
 import { settingsContext } from './service-settings.ts'
 import { listConversations } from './store.ts'
 import { listLastMessages } from './store-last.ts'
@@ -61,6 +56,7 @@ export const create = useCase({
     const { title, is_group, ref = null, metadata = {} } = input
     const look = { layout: ctx.config.conversations.default_layout, ...toLookColumns(input) }
     const now = ctx.now()
+    const policy = input.policy === undefined ? {} : { policy: changedPolicy(null, input.policy) }
     const row = {
       id: ctx.id(),
       title,
@@ -70,6 +66,8 @@ export const create = useCase({
       created_at: now,
       ...NOT_DIRECT,
       ...look,
+      ...policy,
+      frozen_at: input.frozen ? now : null,
     }
     const people = await ctx.write(async (tx) => {
       const isSystem = actor.system !== undefined
@@ -91,8 +89,6 @@ export const create = useCase({
     return { conversation_id: row.id, conversation }
   },
 })
-
-const REF_TAKEN = { message: 'Another conversation has this ref.' }
 
 /**
  * The conversation with a ref: the same at every call. The first call creates it, with the actor as its owner; later ones
@@ -211,69 +207,6 @@ const sizeOfSummary = ({ title, topic = '', ref = '', metadata, last_message, wi
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
 /**
- * Changes the title, the layout, the topic, the icon, the ref, the metadata or the policy of a conversation and publishes
- * an event.
- *
- * @throws ChatError `not_found`; `forbidden` unless the actor is its owner, or an admin who changes neither the title, the
- *   ref nor the metadata; `conflict` for a `ref` that another conversation has, and for the title, the layout, the topic
- *   or the icon of a direct conversation
- */
-export const rename = useCase({
-  takes: ['actor', 'conversation_id'],
-  input: Rename,
-  errors: ['not_found', 'forbidden', 'conflict'],
-  run: async (ctx, actor, conversationId, input): Promise<Conversation> => {
-    const { title, ref, metadata, policy: policyInput } = input
-    const policy = policyInput && Object.keys(policyInput).length > 0 ? policyInput : undefined
-    const changes: Parameters<typeof updateConversation>[2] = {
-      ...(title !== undefined && { title }),
-      ...(ref !== undefined && { ref: ref || null }),
-      ...(metadata && { metadata: toStored(metadata) }),
-    }
-    const look = toLookColumns(input)
-    const changing = ctx.write(async (tx) => {
-      const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
-      assertMay(ctx.access, { actor, role: place.role }, Object.keys(changes).length === 0 ? 'policy' : 'rename')
-      if (title !== undefined) refuseDirect(place, 'it has no title')
-      if (Object.keys(look).length > 0) refuseDirect(place, 'it has no layout, topic and icon of its own')
-      if (policy !== undefined) changes.policy = await changePolicy(tx, actor, conversationId, policy)
-      if (title !== undefined) await auditTitle(tx, actor, conversationId, title)
-      if (look.layout) await auditLayout(tx, actor, conversationId, look.layout)
-      Object.assign(changes, look)
-      await updateConversation(tx, conversationId, changes)
-      if (Object.keys(changes).length > 0) tx.emit(conversationId, { type: 'conversation.updated' })
-    })
-    await changing.catch((cause) => {
-      throw isTaken(cause) ? new ChatError('conflict', { ...REF_TAKEN, cause }) : cause
-    })
-    return get.run(ctx, actor, conversationId)
-  },
-})
-
-async function auditTitle(tx: Tx, actor: Actor, conversation_id: string, title: string): Promise<void> {
-  const { title: old_title } = (await findConversation(tx, conversation_id))!
-  if (title === old_title) return
-  const about = { subject_id: conversation_id, conversation_id }
-  tx.audit({ act: 'conversation.renamed', ...byActor(actor), ...about, names: { old_title, title } })
-}
-
-async function auditLayout(tx: Tx, actor: Actor, conversation_id: string, layout: Layout): Promise<void> {
-  const row = (await findConversation(tx, conversation_id))!
-  if (layout === row.layout) return
-  const about = { subject_id: conversation_id, conversation_id }
-  const detail = { old_layout: layoutOf(row), layout }
-  tx.audit({ act: 'conversation.layout_changed', ...byActor(actor), ...about, detail })
-}
-
-/** @returns the changed policy, as it is stored */
-async function changePolicy(tx: Tx, actor: Actor, conversationId: string, policy: PolicyChange): Promise<string> {
-  const { policy: before } = (await findConversation(tx, conversationId))!
-  const about = { subject_id: conversationId, conversation_id: conversationId }
-  tx.audit({ act: 'conversation.policy_changed', ...byActor(actor), ...about, detail: { ...policy } })
-  return JSON.stringify({ ...JSON.parse(before ?? '{}'), ...policy })
-}
-
-/**
  * Deletes a conversation: it is hidden at once, and its streams close. A background task removes its content.
  *
  * @throws ChatError `not_found`; `forbidden` unless the actor is its owner; `conflict` for a direct conversation
@@ -285,7 +218,7 @@ export const remove = useCase({
   run: async (ctx, actor, conversationId): Promise<void> => {
     await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
-      assertMay(ctx.access, { actor, role: place.role }, 'delete')
+      assertMay(ctx.access, { ...place, actor }, 'delete')
       refuseDirect(place, 'archive it instead')
       await hide(tx, conversationId, { at: place.at, by: byActor(actor) })
       tx.recheckStreams({ conversation_id: conversationId })

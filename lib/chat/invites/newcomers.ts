@@ -46,7 +46,7 @@ async function invitesTo(
   makerId: string | null,
 ): Promise<boolean> {
   const conversation = await findConversation(db, conversationId)
-  if (!conversation?.is_group) return false
+  if (!conversation?.is_group || conversation.frozen_at !== null) return false
   if (makerId === null) return true
   const membership = await findMembership(db, conversationId, makerId)
   return membership !== undefined && hasRight(access, membership.role, 'invite')

@@ -1,5 +1,5 @@
 import { administers } from '../../accounts/users/rules.ts'
-import { type Access, hasRight, hasServiceRight, mayGive, type ParticipantRole } from '../../core/access.ts'
+import { type Access, hasEveryRight, hasRight, may, mayGive, type ParticipantRole } from '../../core/access.ts'
 import { splitRoles } from '../../core/actor.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import { SECOND } from '../../core/units.ts'
@@ -19,6 +19,8 @@ export interface Maker {
   disabled_at: number | null
   /** `null` for a user who is no longer a participant. */
   role: ParticipantRole | null
+  /** The policy of the conversation, as it is stored. */
+  policy: string | null
 }
 
 /** The issuer of an invite: its creator, the operator, or an account that no longer exists. */
@@ -34,7 +36,9 @@ export function closedReason(access: Access, invite: InviteState, issuer: Issuer
 function issuerMayGive(access: Access, issuer: Issuer, role: ParticipantRole): boolean {
   if (issuer === 'operator') return true
   if (!issuer || issuer.role === null || issuer.disabled_at !== null) return false
-  return hasServiceRight(access, splitRoles(issuer.roles), 'invite') && mayGive(access, issuer.role, 'invite', role)
+  const { role: ofIssuer, policy } = issuer
+  const actor = { user_id: '', roles: splitRoles(issuer.roles) }
+  return may(access, { actor, role: ofIssuer, policy }, 'invite') && hasEveryRight(access, ofIssuer, role)
 }
 
 /**

@@ -42,7 +42,7 @@ export const create = useCase({
     return ctx.write(async (tx) => {
       const place = await lockForInvites(ctx, tx, actor, conversationId)
       refuseKeysFor(ctx.access, actor, input.role)
-      assertMayGive(ctx.access, { actor, role: place.role }, 'invite', input.role)
+      assertMayGive(ctx.access, { ...place, actor }, 'invite', input.role)
       refuseDirect(place, 'it has no invites')
       return createInvite(ctx, tx, actor, conversationId, input)
     })

@@ -121,8 +121,10 @@ export async function findIssuer(
       : sql`AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = ${key_id}
          AND ${keyLives(now)})`
   return db.get<Maker>(
-    sql`SELECT u.roles, u.disabled_at, p.role
-       FROM users u LEFT JOIN participants p ON p.user_id = u.id AND p.conversation_id = ${conversation_id}
+    sql`SELECT u.roles, u.disabled_at, p.role, c.policy
+       FROM users u
+       LEFT JOIN participants p ON p.user_id = u.id AND p.conversation_id = ${conversation_id}
+       LEFT JOIN conversations c ON c.id = p.conversation_id
       WHERE u.id = ${created_by} ${hasItsKey}
       ${options.lock && db.dialect === 'postgresql' ? sql`FOR SHARE OF u` : sql``}`,
   )

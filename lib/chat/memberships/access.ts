@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { assertMay, assertMayWrite, type ParticipantRight } from '../../core/access.ts'
+import { type Act, assertMay, assertMayWrite } from '../../core/access.ts'
 import { type Actor, isOperator } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
@@ -9,7 +9,7 @@ import type { ParticipantRole } from '../conversations/schema.ts'
 import { CLOSED } from './rules.ts'
 import { findMembership, type ReadFloors } from './store.ts'
 import { findConversation, isPlace } from './store-conversations.ts'
-import { isClosed, isDirect } from './store-direct.ts'
+import { isClosed } from './store-direct.ts'
 import { lockConversation, lockMembershipRow, lockPlace, type Where } from './store-locks.ts'
 
 export type { Where } from './store-locks.ts'
@@ -17,6 +17,10 @@ export type { Where } from './store-locks.ts'
 /** The role of a participant, when the participant joined, and how far the participant has read. */
 export interface Membership extends ReadFloors {
   role: ParticipantRole
+  /** The policy of the conversation, as it is stored; missing for a system actor. */
+  policy?: string | null
+  /** Since when the conversation is frozen. */
+  frozen_at?: Micros | null
 }
 
 /** A membership whose conversation the transaction has locked; `clock` is the conversation's last instant. */
@@ -24,8 +28,6 @@ export interface LockedMembership extends Membership {
   conversation_id: string
   clock: Micros
   is_direct: number
-  /** The policy of the conversation, as it is stored; missing for a system actor. */
-  policy?: string | null
   /** 1 if the participant shares read markers; missing for a system actor. */
   receipts?: number
   /** The number of unread mentions of the participant; missing for a system actor. */
@@ -33,7 +35,7 @@ export interface LockedMembership extends Membership {
 }
 
 /** A membership in a conversation that the transaction changes at the instant `at`: unique and increasing in it. */
-export interface LockedForChange extends Pick<Membership, 'role' | 'joined_at'> {
+export interface LockedForChange extends Pick<Membership, 'role' | 'policy' | 'frozen_at' | 'joined_at'> {
   conversation_id: string
   at: Micros
   is_direct: number
@@ -96,11 +98,12 @@ export async function lockAsMember(
   where: Where,
   options: { evenReadOnly?: boolean } = {},
 ): Promise<LockedForChange> {
-  const { conversation_id, role, joined_at, clock, is_direct } = await lockMembership(tx, actor, where)
+  const { clock, ...membership } = await lockMembership(tx, actor, where)
+  const { conversation_id, role, policy, frozen_at, joined_at, is_direct } = membership
   if (!options.evenReadOnly) assertMayWrite(ctx.access, actor)
   const at = Math.max(ctx.now(), clock + 1)
   tx.advanceClock(conversation_id, at)
-  return { conversation_id, role, joined_at, at, is_direct }
+  return { conversation_id, role, policy, frozen_at, joined_at, at, is_direct }
 }
 
 /** As {@link lockAsMember}, for participants with a right. @throws ChatError `not_found`, `forbidden` */
@@ -109,10 +112,10 @@ export async function lockWithRight(
   tx: Tx,
   actor: Actor,
   where: Where,
-  right: ParticipantRight,
+  act: Act,
 ): Promise<LockedForChange> {
   const place = await lockAsMember(ctx, tx, actor, where)
-  assertMay(ctx.access, { actor, role: place.role }, right)
+  assertMay(ctx.access, { ...place, actor }, act)
   return place
 }
 
@@ -149,10 +152,11 @@ export async function lockForInvites(
   tx: Tx,
   actor: Actor,
   conversationId: string,
-): Promise<{ role: ParticipantRole; is_direct: number }> {
+): Promise<Pick<LockedForChange, 'role' | 'policy' | 'frozen_at' | 'is_direct'>> {
   if (!isOperator(actor)) return lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
   if ((await lockConversation(tx, conversationId)) === undefined) throw new ChatError('not_found')
-  return { role: 'owner', is_direct: (await isDirect(tx, conversationId)) ? 1 : 0 }
+  const { is_direct, frozen_at } = (await findConversation(tx, conversationId))!
+  return { role: 'owner', frozen_at, is_direct }
 }
 
 /**

@@ -17,7 +17,7 @@ const PAIR = 2
  * commit the caller calls `ctx.streams.presence.introduce`.
  *
  * @returns false if the user was a participant already
- * @throws ChatError `conflict` for a third participant of a conversation that is not a group
+ * @throws ChatError `conflict` for a third participant of a conversation that is not a group, and in a frozen one
  */
 export async function join(
   tx: Tx,
@@ -25,7 +25,8 @@ export async function join(
   { user, role, at, by }: { user: { id: string }; role: ParticipantRole; at: Micros; by: By },
 ): Promise<boolean> {
   if (!(await insertParticipant(tx, conversationId, { user_id: user.id, role, joined_at: at }))) return false
-  const { is_group, participant_count } = (await findConversation(tx, conversationId))!
+  const { is_group, participant_count, frozen_at } = (await findConversation(tx, conversationId))!
+  if (frozen_at !== null) throw new ChatError('conflict', { reason: 'frozen' })
   if (!is_group && participant_count > PAIR) {
     throw new ChatError('conflict', { message: 'This conversation is between two people.' })
   }

@@ -1,5 +1,5 @@
 import type { Micros } from '../../storage/sql.ts'
-import type { ConversationPolicy, Level } from '../conversations/schema-settings.ts'
+import type { ConversationPolicy, Level, PolicyChange } from '../conversations/schema-settings.ts'
 
 /** What the policy of a conversation, and the level of its participants, depend on. */
 export interface PolicyColumns {
@@ -27,6 +27,12 @@ export interface ParticipantSettings extends Omit<SettingsColumns, 'is_direct' |
 export function toPolicy({ is_direct, policy }: PolicyColumns): ConversationPolicy {
   const defaults: ConversationPolicy = { mention_all: 'admins', receipts: is_direct === 1 ? 'on' : 'off' }
   return policy === null ? defaults : { ...defaults, ...(JSON.parse(policy) as Partial<ConversationPolicy>) }
+}
+
+/** The changed policy, as it is stored: `null` removes a value. */
+export function changedPolicy(policy: string | null, change: PolicyChange): string {
+  const changed = Object.entries({ ...(policy === null ? {} : JSON.parse(policy)), ...change })
+  return JSON.stringify(Object.fromEntries(changed.filter(([, value]) => value !== null)))
 }
 
 /**

@@ -16,3 +16,6 @@ export function refuseDirect({ is_direct }: { is_direct: number }, what: string)
 
 /** Why nothing can be added to a direct conversation. */
 export const CLOSED = { message: 'The other person of this direct conversation has no active account.' }
+
+/** Why a conversation does not get a ref. */
+export const REF_TAKEN = { message: 'Another conversation has this ref.' }

@@ -20,6 +20,8 @@ export interface ConversationRow extends LookColumns {
   pair_key: string | null
   /** As JSON. */
   policy: string | null
+  /** Since when it is frozen. */
+  frozen_at: Micros | null
 }
 
 /** A row of a conversation, with the number of its participants, and the system actor that has created it. */
@@ -29,10 +31,18 @@ export interface CountedRow extends ConversationRow {
 }
 
 const COLUMNS = sql`id, title, is_group, ref, metadata, created_at, is_direct, pair_key, policy, layout,
-  topic, icon`
+  topic, icon, frozen_at`
 
 /** The fields of a new conversation that is not direct, and has nothing to show. */
-export const NOT_DIRECT = { is_direct: 0, pair_key: null, policy: null, layout: null, topic: null, icon: null }
+export const NOT_DIRECT = {
+  is_direct: 0,
+  pair_key: null,
+  policy: null,
+  layout: null,
+  topic: null,
+  icon: null,
+  frozen_at: null,
+}
 
 /** The fields of a conversation that its participants read. */
 export function toFields(row: ConversationRow): ConversationFields {
@@ -44,6 +54,7 @@ export function toFields(row: ConversationRow): ConversationFields {
     ...(row.is_direct === 1 && { direct: true as const }),
     ...toLook(row),
     policy: toPolicy(row),
+    ...(row.frozen_at !== null && { frozen_at: toInstant(row.frozen_at) }),
     ...(ref !== null && { ref }),
     ...(metadata !== null && { metadata: JSON.parse(metadata) as Metadata }),
     created_at: toInstant(row.created_at),
@@ -102,7 +113,7 @@ export async function insertConversation(
   const inserted = await tx.run(
     sql`INSERT INTO conversations (${COLUMNS}, clock, active_at, system_id, root_count, counted_seq)
           VALUES (${row.id}, ${row.title}, ${row.is_group}, ${row.ref}, ${row.metadata}, ${row.created_at},
-                  ${row.is_direct}, ${row.pair_key}, ${row.policy}, ${row.layout}, ${row.topic}, ${row.icon},
+                  ${row.is_direct}, ${row.pair_key}, ${row.policy}, ${row.layout}, ${row.topic}, ${row.icon}, ${row.frozen_at},
                   ${row.created_at}, ${row.created_at}, ${systemId}, 0, 0)
                   ON CONFLICT DO NOTHING`,
   )
@@ -113,7 +124,7 @@ export async function insertConversation(
 export async function updateConversation(
   tx: Queries,
   id: string,
-  changes: Partial<Pick<ConversationRow, 'title' | 'ref' | 'metadata' | 'policy'> & LookColumns>,
+  changes: Partial<Pick<ConversationRow, 'title' | 'ref' | 'metadata' | 'policy' | 'frozen_at'> & LookColumns>,
 ): Promise<void> {
   if (Object.keys(changes).length === 0) return
   await tx.run(sql`UPDATE conversations SET ${assignments(changes)} WHERE id = ${id}`)

@@ -31,11 +31,12 @@ export function lockMembershipRow(tx: Queries, where: Where, userId: string) {
       clock: Micros
       is_direct: number
       policy: string | null
+      frozen_at: Micros | null
       receipts: number
       unread_mentions: number
     }
   >(
-    sql`SELECT c.id AS conversation_id, p.role, ${READ_FLOORS}, c.clock, c.is_direct, c.policy, p.receipts,
+    sql`SELECT c.id AS conversation_id, p.role, ${READ_FLOORS}, c.clock, c.is_direct, c.policy, c.frozen_at, p.receipts,
           p.unread_mentions
        ${FROM_WHERE[by]} JOIN participants p ON p.conversation_id = c.id
       WHERE ${ID_OF[by]} = ${id} AND p.user_id = ${userId} AND c.deleted_at IS NULL ${lock}`,
@@ -45,8 +46,8 @@ export function lockMembershipRow(tx: Queries, where: Where, userId: string) {
 /** Locks a conversation, for a system actor that is not disabled. @returns its id and its clock */
 export function lockPlace(tx: Queries, where: Where, systemId: string) {
   const [by, id] = Object.entries(where)[0] as [keyof typeof ID_OF, string]
-  return tx.get<{ conversation_id: string; clock: Micros; is_direct: number }>(
-    sql`SELECT c.id AS conversation_id, c.clock, c.is_direct ${FROM_WHERE[by]}
+  return tx.get<{ conversation_id: string; clock: Micros; is_direct: number; frozen_at: Micros | null }>(
+    sql`SELECT c.id AS conversation_id, c.clock, c.is_direct, c.frozen_at ${FROM_WHERE[by]}
        JOIN users u ON u.id = ${systemId} AND u.disabled_at IS NULL
       WHERE ${ID_OF[by]} = ${id} AND c.deleted_at IS NULL
       ${tx.dialect === 'postgresql' ? sql`FOR UPDATE OF c FOR KEY SHARE OF u` : sql``}`,

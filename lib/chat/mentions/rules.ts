@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { type Access, hasRight } from '../../core/access.ts'
 import { ChatError } from '../../core/errors.ts'
+import { isNamed } from '../../core/policy.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import { type ParticipantSettings, type PolicyColumns, toPolicy } from '../memberships/rules-settings.ts'
 import { ALL, chooseNamed, findNames, type WrittenNames } from './rules-find.ts'
@@ -101,7 +102,7 @@ function mayMentionAll(
   { isFound, most }: { isFound: boolean; most: number },
 ): boolean {
   const { mention_all } = toPolicy(writer)
-  const isAllowed = mention_all === 'members' || (mention_all === 'admins' && hasRight(access, writer.role, 'manage'))
+  const isAllowed = isNamed(mention_all, (right) => hasRight(access, writer.role, right))
   if (isAllowed && participants <= most) return true
   // In a text it is text then.
   if (isFound) return false

@@ -105,12 +105,14 @@ export function createBatch(ctx: PostContext) {
     },
 
     /** @returns the role of the message @throws ChatError `forbidden`, `conflict`, `validation_failed` */
-    decide({ actor, input }: NewPost, { target }: PostPlace): Message['role'] {
-      assertMay(ctx.access, { actor, role: target.role }, 'post')
+    decide({ actor, input, where }: NewPost, { target }: PostPlace): Message['role'] {
+      const by = { ...target, actor }
+      assertMay(ctx.access, by, 'parent_id' in where ? 'reply' : 'post')
+      if (input.attachment_ids?.length) assertMay(ctx.access, by, 'attach')
       if (target.is_closed === 1) throw new ChatError('conflict', CLOSED)
       const role = postedRole(actor, input.role, layoutOf(target))
       if (role === 'assistant') {
-        assertMay(ctx.access, { actor, role: target.role }, 'ask')
+        assertMay(ctx.access, by, 'ask')
         assertNoFiles(input.attachment_ids)
       }
       return role

@@ -1,4 +1,5 @@
 import { type Access, hasServiceRight, OF_PARTICIPANT_ROLE } from '../../core/access.ts'
+import { policyOf } from '../../core/policy.ts'
 import { mentionsWanted } from '../mentions/rules.ts'
 import type { NewPost } from './batch.ts'
 import type { LockedTarget } from './store-posts.ts'
@@ -18,8 +19,15 @@ export function isPlainRoot(access: Access, { where, actor, input }: NewPost): b
 }
 
 /** Whether a plain root in this place changes nothing but the counts of all roots. */
-export function isPlainPlace({ is_direct, layout, archived, role }: LockedTarget): boolean {
-  return is_direct === 0 && layout !== 'assistant' && archived === 0 && POSTING_ROLES.includes(role)
+export function isPlainPlace({ is_direct, layout, archived, role, policy, frozen_at }: LockedTarget): boolean {
+  return (
+    is_direct === 0 &&
+    layout !== 'assistant' &&
+    archived === 0 &&
+    POSTING_ROLES.includes(role) &&
+    !frozen_at &&
+    policyOf(policy, 'post') === undefined
+  )
 }
 
 /** The roles that may post in every service: own roles that may are not plain. */

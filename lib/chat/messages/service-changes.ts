@@ -10,13 +10,7 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import { CANCELLED, endAnswer } from '../answers/ending.ts'
 import { listChosen, replaceFiles } from '../attachments/attaching.ts'
 import { setExpiry } from '../attachments/store.ts'
-import {
-  type LockedForChange,
-  lockAsMember,
-  lockWithRight,
-  refuseClosed,
-  requireMember,
-} from '../memberships/access.ts'
+import { type LockedForChange, lockAsMember, refuseClosed, requireMember } from '../memberships/access.ts'
 import { toStored } from '../memberships/store-conversations.ts'
 import { hideDeleted, showRestored } from '../notifications/changing.ts'
 import { listThreads } from '../unread/store-listing.ts'
@@ -56,14 +50,16 @@ export const edit = useCase({
     const content = ctx.host.hooks.beforeMessage ? await review(ctx, actor, messageId, input) : input.content
     await ctx.write(
       async (tx) => {
-        const place = await lockWithRight(ctx, tx, actor, { message_id: messageId }, 'post')
+        const { place, message: row } = await lockMessage(ctx, tx, actor, messageId)
         const { at } = place
-        const message = assertEditable(actor, (await findMessage(tx, messageId))!)
+        assertMay(ctx.access, { ...place, actor }, actOf(row))
+        const message = assertEditable(actor, row)
         await refuseClosed(tx, place, actor)
         const { reason = null, metadata, attachment_ids } = input
         assertNotEmpty(content, attachment_ids ? attachment_ids.length > 0 : Boolean(message.attachment_list))
         await replaceContent(tx, messageId, { content, reason, at, keep: ctx.config.limits.revisions_per_message })
         if (metadata) await replaceMetadata(tx, messageId, toStored(metadata))
+        if (attachment_ids?.length) assertMay(ctx.access, { ...place, actor }, 'attach')
         if (attachment_ids) await replaceFiles(ctx, tx, message, { user_id: actor.user_id, ids: attachment_ids })
         await editMentions(ctx, tx, message, place, { content, mentions: input.mentions })
         tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })
@@ -72,6 +68,9 @@ export const edit = useCase({
     )
   },
 })
+
+/** An edit takes what the message took. */
+const actOf = ({ parent_id }: MessageRow) => (parent_id === null ? 'post' : 'reply')
 
 /** @throws ChatError `forbidden`, `message_deleted`, `message_streaming` */
 function assertEditable(actor: Actor, message: MessageRow): MessageRow {
@@ -85,8 +84,8 @@ function assertEditable(actor: Actor, message: MessageRow): MessageRow {
 async function review(ctx: Context, actor: Actor, message_id: string, input: Edit): Promise<string> {
   const { content, metadata, attachment_ids } = input
   const row = await findMessage(ctx.db, message_id)
-  const { role } = await requireMember(ctx.db, actor, row?.conversation_id)
-  assertMay(ctx.access, { actor, role }, 'post')
+  const membership = await requireMember(ctx.db, actor, row?.conversation_id)
+  assertMay(ctx.access, { ...membership, actor }, actOf(row!))
   const { conversation_id, parent_id, quote_id, ...message } = assertEditable(actor, row!)
   const ids = { message_id, ...(parent_id && { parent_id }), ...(quote_id && { quote_id }) }
   const place = { conversation_id, ...ids, role: message.role }
@@ -104,12 +103,12 @@ async function review(ctx: Context, actor: Actor, message_id: string, input: Edi
 export const remove = useCase({
   takes: ['actor', 'message_id'],
   input: Deletion,
-  errors: ['not_found', 'forbidden', 'message_deleted'],
+  errors: ['not_found', 'forbidden', 'message_deleted', 'conflict'],
   frees: 'half',
   run: async (ctx, actor, messageId, input): Promise<void> => {
     const isCancelled = await ctx.write(async (tx) => {
       const { message, place } = await lockMessage(ctx, tx, actor, messageId)
-      assertMayModerate(ctx.access, { actor, role: place.role }, { author: message.posted_by })
+      assertMayModerate(ctx.access, { ...place, actor }, { author: message.posted_by })
       if (message.deleted_at) throw new ChatError('message_deleted')
       const answer = { message_id: messageId, conversation_id: message.conversation_id }
       const isStopped = await endAnswer(tx, answer, CANCELLED)
@@ -154,7 +153,7 @@ export const restore = useCase({
     await ctx.write(async (tx) => {
       const { message, place } = await lockMessage(ctx, tx, actor, messageId)
       const author = message.deleted_by ?? message.posted_by
-      assertMayModerate(ctx.access, { actor, role: place.role }, { author })
+      assertMayModerate(ctx.access, { ...place, actor }, { author })
       if (!message.deleted_at) throw new ChatError('message_not_deleted')
       if (isRedacted(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
       await unpinBeyond(ctx, tx, message)

@@ -178,7 +178,7 @@ async function review(
   if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
   const conversation_id = 'parent_id' in where ? await findPlaceOf(ctx.db, where.parent_id) : where.conversation_id
   const place = await requireMember(ctx.db, actor, conversation_id)
-  assertMay(ctx.access, { actor, role: place.role }, 'post')
+  assertMay(ctx.access, { ...place, actor }, 'parent_id' in where ? 'reply' : 'post')
   const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
   const role = postedRole(actor, input.role, await findLayout(ctx.db, target.conversation_id))
   const chosen = { ids: input.attachment_ids ?? [], user_id: actor.user_id, conversation_id: conversation_id! }

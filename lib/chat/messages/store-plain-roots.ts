@@ -19,6 +19,9 @@ const MORE_COLUMNS = {
   now: 'bigint',
 } as const
 
+/** Whether the policy of a conversation says nothing of roots. Only a key is such a text: no value is called so. */
+const hasNoPolicy = (policy: Sql) => sql`coalesce(strpos(${policy}, '"post"'), 0) = 0`
+
 /** The parts that are those of every post. */
 interface Parts {
   columns: typeof NEW_MESSAGE
@@ -51,6 +54,7 @@ export function appendPlainRoots(parts: Parts): AppendAfter {
       JOIN conversations c ON c.id = writers.conversation_id
       JOIN participants p ON p.conversation_id = writers.member_of AND p.user_id = writers.user_id
      WHERE ${parts.isLeft} AND c.clock < writers.at AND c.is_direct = 0 AND coalesce(c.layout, '') <> 'assistant'
+       AND c.frozen_at IS NULL AND ${hasNoPolicy(sql`c.policy`)}
        AND p.archived = 0 AND p.role IN ${listOf(POSTING_ROLES)}
        AND (writers.token_hash IS NULL OR ${parts.isConfirmed})
      ORDER BY c.id FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p),

@@ -27,6 +27,8 @@ export interface LockedTarget {
   layout: Layout | null
   /** As JSON. */
   policy: string | null
+  /** Since when the conversation is frozen. */
+  frozen_at: Micros | null
   /** 1 for a direct conversation whose other person is disabled or erased. */
   is_closed: number
   /** 1 if the user has archived the conversation. */
@@ -59,7 +61,7 @@ const lockTargetsWith = (lock: Sql) =>
     TARGET,
     (given) =>
       sql`${placesOf(given)}
-       SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, p.role, p.archived,
+       SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.frozen_at, p.role, p.archived,
            ${isClosed(sql`places.user_id`)}
          FROM places
          JOIN conversations c ON c.id = places.conversation_id
@@ -67,7 +69,7 @@ const lockTargetsWith = (lock: Sql) =>
         WHERE ${IS_LEFT} ORDER BY c.id ${lock}`,
     {
       alone: ({ n, conversation_id, parent_id, user_id }) =>
-        sql`SELECT ${n} AS n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, p.role, p.archived,
+        sql`SELECT ${n} AS n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.frozen_at, p.role, p.archived,
            ${isClosed(user_id)}
          FROM conversations c
          JOIN participants p ON p.conversation_id = c.id AND p.user_id = ${user_id}
@@ -82,7 +84,7 @@ const LOCK_FREE = lockTargetsWith(sql`FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p
 const LOCK_ANY = onRows<Target>(
   TARGET,
   (given, dialect) =>
-    sql`SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, 'owner' AS role, 0 AS archived,
+    sql`SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.frozen_at, 'owner' AS role, 0 AS archived,
           ${isClosed(sql`given.user_id`)}
        FROM ${given}
        LEFT JOIN messages m ON m.id = given.parent_id

@@ -107,7 +107,7 @@ async function addTo(
   const added = await ctx.write(async (tx) => {
     const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
     if (hasRight(ctx.access, input.role, 'delete')) refuseKeys(actor)
-    assertMayGive(ctx.access, { actor, role: place.role }, 'add', input.role)
+    assertMayGive(ctx.access, { ...place, actor }, 'add', input.role)
     refuseDirect(place, 'it has no other participants')
     const user = await findInvitee(tx, input)
     if (!user && 'email' in input) {
@@ -146,7 +146,7 @@ function addition(
 async function review(ctx: Context, actor: Actor, conversation_id: string, input: AnyParticipantInput): Promise<void> {
   const { role } = input
   const place = await requireMember(ctx.db, actor, conversation_id)
-  assertMayGive(ctx.access, { actor, role: place.role }, 'add', role)
+  assertMayGive(ctx.access, { ...place, actor }, 'add', role)
   const user = await findInvitee(ctx.db, input)
   if (!user || user.disabled_at || (await findMembership(ctx.db, conversation_id, user.id))) return
   await reviewJoin(ctx, { actor, conversation_id, user_id: user.id, role })
@@ -168,7 +168,7 @@ export const changeRole = useCase({
       const other = await findMembership(tx, conversationId, userId)
       if (!other) throw new ChatError('not_found')
       if ([role, other.role].some((each) => hasRight(ctx.access, each, 'delete'))) refuseKeys(actor)
-      for (const each of [other.role, role]) assertMayGive(ctx.access, { actor, role: place.role }, 'manage', each)
+      for (const each of [other.role, role]) assertMayGive(ctx.access, { ...place, actor }, 'manage', each)
       refuseDirect(place, 'both own it')
       if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)
       await updateRole(tx, conversationId, userId, role)
@@ -211,7 +211,9 @@ export const remove = useCase({
       const other = await findMembership(tx, conversationId, userId)
       if (!other) throw new ChatError('not_found')
       if (hasRight(ctx.access, other.role, 'delete')) refuseKeys(actor)
-      if (userId !== actor.user_id) assertMayGive(ctx.access, { actor, role: place.role }, 'manage', other.role)
+      // Also of a frozen one: to remove a participant is moderation.
+      if (userId !== actor.user_id)
+        assertMayGive(ctx.access, { ...place, frozen_at: null, actor }, 'manage', other.role)
       refuseDirect(place, 'archive it instead')
       await assertNotLastOwner(tx, conversationId, other.role)
       await endParticipation(ctx, tx, { conversation_id: conversationId, user_id: userId }, { by: byActor(actor) })

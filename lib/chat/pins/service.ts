@@ -42,7 +42,7 @@ const FULL = { message: 'The conversation has as many pinned messages as it may 
  */
 export const remove = useCase({
   takes: ['actor', 'message_id'],
-  errors: ['not_found', 'forbidden', 'message_deleted'],
+  errors: ['not_found', 'forbidden', 'message_deleted', 'conflict'],
   frees: 'half',
   run: async (ctx, actor, messageId): Promise<void> => {
     await ctx.write(async (tx) => {

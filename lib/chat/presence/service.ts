@@ -1,4 +1,4 @@
-import { assertMay } from '../../core/access.ts'
+import { assertMay, may } from '../../core/access.ts'
 import { assertPerson } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { toInstant } from '../../core/time.ts'
@@ -40,11 +40,13 @@ export const list = useCase({
 export const setTyping = useCase({
   takes: ['actor'],
   input: TypingSignal,
-  errors: ['not_found', 'forbidden'],
+  errors: ['not_found', 'forbidden', 'conflict'],
   run: async (ctx, actor, input): Promise<void> => {
     const { conversation_id, root_id, seconds } = input
     const place = await requireMember(ctx.db, actor, conversation_id)
-    assertMay(ctx.access, { actor, role: place.role }, 'post')
+    const by = { ...place, actor }
+    // A root or a reply: without one of the two, the other decides.
+    if (!may(ctx.access, by, 'reply')) assertMay(ctx.access, by, 'post')
     if (root_id && (await findThreadConversation(ctx.db, root_id)) !== conversation_id) throw new ChatError('not_found')
     const expires_at = toInstant(seconds > 0 ? ctx.now() + seconds * SECOND : ctx.now() - SECOND)
     const payload = { conversation_id, ...(root_id && { root_id }), user_id: actor.user_id, expires_at }

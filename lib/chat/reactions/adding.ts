@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { refusal } from '../../core/access.ts'
+import { refusal, toRefused } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { emojiKey } from '../../core/emoji.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -104,8 +104,8 @@ function createBatch(
     changes: () => ({ rows, lists: [...lists].map(([id, list]) => ({ id, list })), changes }),
 
     add({ actor, message_id, emoji }: NewReaction, target: LockedTarget, isThere: boolean): Added | ChatError {
-      const refused = refusal(access, { actor, role: target.role }, 'react')
-      if (refused) return new ChatError('forbidden', refused)
+      const refused = refusal(access, { ...target, actor }, 'react')
+      if (refused) return toRefused(refused)
       const state = stateBy.get(message_id)
       if (!state || state.is_deleted) return new ChatError('message_deleted')
       if (isThere) return { message_id }

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { byActor } from '../../accounts/audit/rules.ts'
 import type { Context } from '../../context.ts'
-import { assertMay } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fromCursor, toCursor } from '../../core/pages.ts'
@@ -51,7 +50,7 @@ const Named = v.object({ emoji: Emoji })
 export const remove = useCase({
   takes: ['actor', 'message_id', 'emoji'],
   input: ReactionRemoval,
-  errors: ['validation_failed', 'not_found', 'forbidden', 'message_deleted'],
+  errors: ['validation_failed', 'not_found', 'forbidden', 'message_deleted', 'conflict'],
   frees: 'half',
   run: (ctx, actor, messageId, emojiText, { all }): Promise<void> =>
     removeFrom(ctx, actor, { message_id: messageId, ...parseInput(Named, { emoji: emojiText }), all }),
@@ -104,11 +103,10 @@ async function removeFrom(
 ): Promise<void> {
   const { message_id, all = false } = removal
   await ctx.write(async (tx) => {
-    const [{ role }, state] = await Promise.all([
-      lockWithRight(ctx, tx, actor, { message_id }, 'react'),
+    const [, state] = await Promise.all([
+      lockWithRight(ctx, tx, actor, { message_id }, all ? 'moderate' : 'react'),
       findState(tx, message_id),
     ])
-    if (all) assertMay(ctx.access, { actor, role }, 'moderate')
     const kind = findKind(assertLive(state), removal.emoji)
     const removed = await deleteReactions(tx, message_id, removal.emoji, all ? undefined : actor.user_id)
     if (removed === 0) return

@@ -22,7 +22,7 @@ export const setTitle = useCase({
       async (tx) => {
         const place = await lockWithRight(ctx, tx, actor, { root_id: rootId }, 'post')
         const root = (await findMessage(tx, rootId))!
-        if (root.posted_by !== actor.user_id) assertMay(ctx.access, { actor, role: place.role }, 'policy')
+        if (root.posted_by !== actor.user_id) assertMay(ctx.access, { ...place, actor }, 'policy')
         if (root.deleted_at) throw new ChatError('message_deleted')
         await refuseClosed(tx, place, actor)
         if (await storeTitle(tx, rootId, title || null))

@@ -62,6 +62,7 @@ import { favourites } from './0063-favourites.ts'
 import { variants } from './0064-variants.ts'
 import { roomsOfInvites } from './0065-rooms-of-invites.ts'
 import { signedTokens } from './0067-signed-tokens.ts'
+import { frozenConversations } from './0072-frozen-conversations.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -161,6 +162,7 @@ export const MIGRATIONS: readonly Migration[] = [
   variants,
   roomsOfInvites,
   signedTokens,
+  frozenConversations,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -30,6 +30,10 @@ function mayMentionAll({
   role: string
   direct?: boolean
 }): boolean {
-  if (direct || role === 'viewer') return false
-  return policy.mention_all === 'members' || (policy.mention_all === 'admins' && (role === 'owner' || role === 'admin'))
+  const rank = ROLES.indexOf(role)
+  return !direct && policy.mention_all !== 'nobody' && rank >= LEAST.indexOf(policy.mention_all)
 }
+
+/** The roles, and the value of a policy that each is the least of. */
+const ROLES = ['viewer', 'member', 'moderator', 'admin', 'owner']
+const LEAST = ['everyone', 'members', 'moderators', 'admins', 'owners']

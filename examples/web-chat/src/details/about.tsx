@@ -74,7 +74,10 @@ function Policy({ conversation: { id, policy, direct } }: Pick<TabProps, 'conver
         <Select
           label={words.mention_all}
           value={policy.mention_all}
-          options={(['admins', 'members', 'nobody'] as const).map((each) => [each, words.mention_alls[each]])}
+          options={(['everyone', 'members', 'moderators', 'admins', 'owners', 'nobody'] as const).map((each) => [
+            each,
+            words.mention_alls[each],
+          ])}
           onChange={(mention_all) => void run({ mention_all })}
         />
       )}

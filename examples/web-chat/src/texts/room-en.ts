@@ -32,7 +32,14 @@ export const texts = {
     no_files: 'No files yet. Files in messages appear here.',
     policy: 'For everyone',
     mention_all: 'Who may mention everyone',
-    mention_alls: { admins: 'Owners and admins', members: 'All members', nobody: 'Nobody' },
+    mention_alls: {
+      everyone: 'Everybody',
+      members: 'All members',
+      moderators: 'Moderators and admins',
+      admins: 'Owners and admins',
+      owners: 'Owners',
+      nobody: 'Nobody',
+    },
     policy_receipts: 'Show who has read a message',
   },
   people: {

@@ -275,7 +275,14 @@ export const texts: Texts = {
     no_files: 'Noch keine Dateien. Hier stehen die aus Nachrichten.',
     policy: 'Für alle',
     mention_all: 'Wer alle erwähnen darf',
-    mention_alls: { admins: 'Besitz und Verwaltung', members: 'Alle Mitglieder', nobody: 'Niemand' },
+    mention_alls: {
+      everyone: 'Alle',
+      members: 'Alle Mitglieder',
+      moderators: 'Moderation und Verwaltung',
+      admins: 'Besitz und Verwaltung',
+      owners: 'Besitz',
+      nobody: 'Niemand',
+    },
     policy_receipts: 'Zeigen, wer eine Nachricht gelesen hat',
   },
   people: {

@@ -1,0 +1,79 @@
+import { byActor } from '../../accounts/audit/rules.ts'
+import { assertMay } from '../../core/access.ts'
+import type { Actor } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { useCase } from '../../core/use-case.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
+import { isTaken } from '../../storage/errors.ts'
+import { lockAsMember } from '../memberships/access.ts'
+import { REF_TAKEN, refuseDirect } from '../memberships/rules.ts'
+import { layoutOf, toLookColumns } from '../memberships/rules-look.ts'
+import { changedPolicy } from '../memberships/rules-settings.ts'
+import { type CountedRow, findConversation, toStored, updateConversation } from '../memberships/store-conversations.ts'
+import { type Conversation, Rename } from './schema.ts'
+import { get } from './service.ts'
+
+type Changes = Parameters<typeof updateConversation>[2]
+
+/**
+ * Changes the title, the layout, the topic, the icon, the ref, the metadata or the policy of a conversation, or freezes
+ * it, and publishes an event. A frozen one is changed in no other way than by ending that.
+ *
+ * @throws ChatError `not_found`; `forbidden` unless the actor is its owner, or an admin who changes neither the title, the
+ *   ref nor the metadata, and freezes nothing; `conflict` for a `ref` that another conversation has, for a frozen one, and
+ *   for what a direct conversation has not: title, layout, topic, icon, own rules but `mention_all` and `receipts`, freezing
+ */
+export const rename = useCase({
+  takes: ['actor', 'conversation_id'],
+  input: Rename,
+  errors: ['not_found', 'forbidden', 'conflict'],
+  run: async (ctx, actor, conversationId, input): Promise<Conversation> => {
+    const { title, ref, metadata, policy = {}, frozen } = input
+    const changes: Changes = {
+      ...(title !== undefined && { title }),
+      ...(ref !== undefined && { ref: ref || null }),
+      ...(metadata && { metadata: toStored(metadata) }),
+    }
+    const look = toLookColumns(input)
+    const isOnlyFrozen = Object.keys(changes).length + Object.keys(look).length + Object.keys(policy).length === 0
+    const changing = ctx.write(async (tx) => {
+      const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
+      const by = { ...place, actor, ...(frozen === false && { frozen_at: null }) }
+      if (frozen !== undefined) assertMay(ctx.access, by, 'freeze')
+      if (frozen === undefined || !isOnlyFrozen)
+        assertMay(ctx.access, by, Object.keys(changes).length === 0 ? 'policy' : 'rename')
+      if (title !== undefined) refuseDirect(place, 'it has no title')
+      if (Object.keys(look).length > 0) refuseDirect(place, 'it has no layout, topic and icon of its own')
+      if (Object.keys(policy).some((key) => !IN_DIRECT.has(key))) refuseDirect(place, 'both may do everything in it')
+      if (frozen) refuseDirect(place, 'it is not frozen')
+      const before = (await findConversation(tx, conversationId))!
+      if (Object.keys(policy).length > 0) changes.policy = changedPolicy(before.policy, policy)
+      if (frozen !== undefined && frozen !== (before.frozen_at !== null)) changes.frozen_at = frozen ? place.at : null
+      Object.assign(changes, look)
+      auditChanges(tx, actor, before, input)
+      await updateConversation(tx, conversationId, changes)
+      if (Object.keys(changes).length > 0) tx.emit(conversationId, { type: 'conversation.updated' })
+    })
+    await changing.catch((cause) => {
+      throw isTaken(cause) ? new ChatError('conflict', { ...REF_TAKEN, cause }) : cause
+    })
+    return get.run(ctx, actor, conversationId)
+  },
+})
+
+/** The rules that direct conversations have, too. */
+const IN_DIRECT: ReadonlySet<string> = new Set(['mention_all', 'receipts'])
+
+function auditChanges(tx: Tx, actor: Actor, before: CountedRow, { title, layout, policy = {}, frozen }: Rename): void {
+  const about = { ...byActor(actor), subject_id: before.id, conversation_id: before.id }
+  if (title !== undefined && title !== before.title)
+    tx.audit({ act: 'conversation.renamed', ...about, names: { old_title: before.title, title } })
+  if (layout && layout !== before.layout) {
+    const detail = { old_layout: layoutOf(before), layout }
+    tx.audit({ act: 'conversation.layout_changed', ...about, detail })
+  }
+  const isFrozen = before.frozen_at !== null
+  const rules = Object.fromEntries(Object.entries(policy).map(([key, value]) => [key, value ?? 'unset']))
+  const detail = { ...rules, ...(frozen !== undefined && frozen !== isFrozen && { frozen }) }
+  if (Object.keys(detail).length > 0) tx.audit({ act: 'conversation.policy_changed', ...about, detail })
+}
