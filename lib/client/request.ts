@@ -1,6 +1,7 @@
 import { ChatError } from '../core/chat-error.ts'
 import { readCookies } from '../core/headers.ts'
 import { readError } from './errors.ts'
+import type { Tokens } from './tokens.ts'
 import type { ClientOptions } from './types.ts'
 
 /** The parts that differ between requests. */
@@ -19,6 +20,8 @@ interface RequestInit {
 export interface Requester {
   /** @throws ChatError the failure in the response */
   request(method: string, path: string, init?: RequestInit): Promise<Response>
+  /** Makes the next request ask for another token; missing where the client has no `token`. */
+  renewToken?: (() => Promise<void>) | undefined
   /** Stores the CSRF token of a sign-in; `undefined` deletes it. */
   setCsrfToken(token: string | undefined): void
 }
@@ -28,6 +31,9 @@ export function createRequester(options: ClientOptions): Requester {
     throw new TypeError("A client needs { base_url: 'https://example.org/chat' }")
   if (options.fetch && typeof options.fetch !== 'function') throw new TypeError('The option "fetch" must be a function')
   const { api_key, csrf_cookie_name = 'CSRF-TOKEN', csrf_header_name = 'X-CSRF-TOKEN' } = options
+  if (options.token && api_key !== undefined)
+    throw new TypeError('The options "token" and "api_key" exclude each other')
+  let tokens: Promise<Tokens> | undefined
   const send = options.fetch ?? fetch
   const base = options.base_url.replace(/\/$/, '')
   // `fetch` would fail as if the service were unreachable, again and again. React Native has no `URL.canParse`.
@@ -44,28 +50,43 @@ export function createRequester(options: ClientOptions): Requester {
     )
   }
 
-  async function request(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+  async function findBearer(): Promise<string | undefined> {
+    if (!options.token) return api_key
+    // Loaded by pages that have one.
+    tokens ??= import('./tokens.ts').then(({ createTokens }) => createTokens(options.token!))
+    return (await tokens).get()
+  }
+
+  async function request(method: string, path: string, init: RequestInit = {}, isAgain = false): Promise<Response> {
     if (isRelative)
       throw new ChatError('bad_request', {
         status: 400,
         message: `Outside a page, base_url must be a whole URL, not "${base}"`,
       })
     const headers: Record<string, string> = { ...init.headers }
-    if (api_key !== undefined) headers.authorization = `Bearer ${api_key}`
+    const bearer = await findBearer()
+    if (bearer !== undefined) headers.authorization = `Bearer ${bearer}`
     else if (jar.size > 0) headers.cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
-    const token = api_key === undefined ? csrfToken() : undefined
+    const token = bearer === undefined ? csrfToken() : undefined
     if (method !== 'GET' && token) headers[csrf_header_name] = token
     if (init.bytes) headers['content-type'] = 'application/octet-stream'
     else if (init.body !== undefined) headers['content-type'] = 'application/json'
     const response = await (init.send ?? send)(base + path, {
       method,
       headers,
-      credentials: api_key === undefined ? 'include' : 'omit',
+      credentials: bearer === undefined ? 'include' : 'omit',
       ...(init.body !== undefined && { body: toJson(init.body) }),
       ...(init.bytes && { body: init.bytes }),
       ...(init.signal && { signal: init.signal }),
       keepalive: !!init.keepalive,
     })
+    if (response.status === 401 && tokens && bearer !== undefined) {
+      await (await tokens).refuse(bearer)
+      if (!isAgain) {
+        await response.body?.cancel()
+        return request(method, path, init, true)
+      }
+    }
     for (const cookie of response.headers.getSetCookie?.() ?? []) keepCookie(jar, cookie)
     if (!response.ok) throw await readError(response)
     return response
@@ -73,6 +94,7 @@ export function createRequester(options: ClientOptions): Requester {
 
   return {
     request,
+    ...(options.token && { renewToken: async () => (await tokens)?.refuse() }),
     setCsrfToken(token) {
       csrf_token = token
     },

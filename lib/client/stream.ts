@@ -10,12 +10,15 @@ const SILENCE_TIMEOUT_MS = 15_000
 /** The least time between the starts of two polls, whatever the responses are. */
 const MIN_POLL_MS = 250
 
+/** A stream that its token has ended sooner is not opened again at once. */
+const MIN_OPEN_MS = 5_000
+
 /** After this time a poll has reached the service. It shows nothing before its end, but gets all events from then on. */
 const ARRIVAL_MS = 1_000
 
 /** The events of a stream, which is reopened where it broke off, until the service ends it. */
 export async function* followStream(
-  { open, wait_ms }: StreamTransport,
+  { open, wait_ms, renewToken }: StreamTransport,
   path: string,
   { last_event_id, signal, on_disconnect, on_silence, retry_ms }: FollowOptions & { retry_ms?: number | undefined },
 ): AsyncGenerator<ReceivedEvent> {
@@ -52,6 +55,11 @@ export async function* followStream(
           last = id ?? last
           isRenewed = event.type === 'stream.closed' && event.payload.reason === 'caught_up'
           if (isRenewed) break
+          if (renewToken && event.type === 'stream.closed' && event.payload.reason === 'session_ended') {
+            await renewToken()
+            isRenewed = performance.now() - began > MIN_OPEN_MS
+            break
+          }
           yield id === undefined ? { event } : { id, event }
           // Others may have arrived with it.
           if (signal?.aborted) return

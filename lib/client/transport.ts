@@ -19,6 +19,8 @@ export interface StreamTransport {
   open(path: string, headers: Record<string, string>, signal?: AbortSignal, wait_seconds?: number): Promise<TextStream>
   /** How long a response may take beyond the connection: a poll waits for an event. */
   wait_ms: number
+  /** Makes the next stream ask for another token; missing where the client has no `token`. */
+  renewToken?: (() => Promise<void>) | undefined
 }
 
 /** How long a poll waits for an event, in seconds: the longest that the service allows. */
@@ -27,11 +29,12 @@ const WAIT_SECONDS = 25
 const NO_XHR = 'The transport "xhr" needs XMLHttpRequest'
 
 /** @throws TypeError for an unknown transport */
-export function createTransport({ request }: Requester, transport: Transport = 'auto'): StreamTransport {
+export function createTransport({ request, renewToken }: Requester, transport: Transport = 'auto'): StreamTransport {
   if (!TRANSPORTS.includes(transport)) throw new TypeError(`"transport" must be one of ${TRANSPORTS.join(', ')}`)
   const kind = transport !== 'auto' ? transport : 'body' in Response.prototype ? 'fetch' : 'xhr'
   const isPoll = kind === 'poll'
   return {
+    renewToken,
     wait_ms: isPoll ? WAIT_SECONDS * 1000 : 0,
     async open(path, headers, signal, wait_seconds = WAIT_SECONDS) {
       if (kind === 'xhr') {
@@ -41,9 +44,14 @@ export function createTransport({ request }: Requester, transport: Transport = '
         const { openXhr } = await import('./xhr.ts')
         // React Native has no `throwIfAborted`.
         if (signal?.aborted) throw new TypeError('The stream was ended')
-        const { send, stream } = openXhr()
+        let opened: ReturnType<typeof openXhr> | undefined
+        // A request that is repeated with another token needs another one.
+        const send: typeof fetch = (...args) => {
+          opened = openXhr()
+          return opened.send(...args)
+        }
         await request('GET', path, { headers, signal, send })
-        return stream
+        return opened!.stream
       }
       const query = isPoll ? `?once=true&wait_seconds=${wait_seconds}` : ''
       const response = await request('GET', path + query, { headers, signal })

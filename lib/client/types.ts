@@ -20,6 +20,11 @@ export interface ClientOptions {
   base_url: string
   /** Authenticates calls as the user of the key, without a sign-in. Not for pages: each visitor would get the key. */
   api_key?: string
+  /**
+   * Authenticates calls with the token that it returns: asked for at the first call, before the `exp` of a JWT and when the
+   * service has refused the last one (`expired`), once for all calls that wait. Streams go on with the next token.
+   */
+  token?: (options: { expired: boolean }) => string | Promise<string>
   /** Default: `fetch` of the runtime. */
   fetch?: typeof fetch
   /** `security.csrf.cookie_name` of the service. */
@@ -45,6 +50,7 @@ export interface ClientOptions {
 export const CLIENT_OPTIONS: NamesOf<ClientOptions> = {
   base_url: 0,
   api_key: 0,
+  token: 0,
   fetch: 0,
   csrf_cookie_name: 0,
   csrf_header_name: 0,
