@@ -64,6 +64,7 @@ import { type AnyUseCase, bindAll, loopWithContext, useCasesOf, withContext } fr
 import * as erasure from './erasure/service.ts'
 import * as limits from './limits/service.ts'
 import * as mails from './mail/service.ts'
+import * as merging from './merging/service.ts'
 import * as compat from './openai-api/service.ts'
 import * as capabilities from './ops/capabilities/service.ts'
 import * as fileChecks from './ops/files/file-check.ts'
@@ -89,6 +90,7 @@ export const USE_CASES = {
     ...useCasesOf(accounts),
     ...useCasesOf(inspection),
     ...useCasesOf(erasure),
+    ...useCasesOf(merging),
     ...useCasesOf(lockdowns),
     removeAvatar: avatars.removeAvatarOf,
     issueReset: resetsByAdmin.issueFor,

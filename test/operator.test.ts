@@ -16,6 +16,7 @@ const CALLS: Record<string, unknown[]> = {
   'users.get': [ID],
   'users.change': [ID, { display_name: 'Ada' }],
   'users.erase': [ID, {}],
+  'users.merge': [{ from: { user_id: ID }, into: { user_id: ID } }],
   'users.endSession': [ID, ID],
   'users.ensure': [{ subject: '42', username: 'grace' }],
   'sessions.list': [{}],

@@ -14,6 +14,7 @@ export async function loadUseCases(): Promise<Map<unknown, { file: string; name:
     'chat',
     'cluster',
     'erasure',
+    'merging',
     'limits',
     'mail',
     'openai-api',

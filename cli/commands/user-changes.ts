@@ -2,7 +2,7 @@ import type { AccountChanges, Erasure } from '../../lib/accounts/users/schema.ts
 import { OPERATOR, type Role } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { passwordArg, readPassword } from '../args/password.ts'
-import { resolveUserId, userArg } from '../args/user.ts'
+import { resolveFormerUserId, resolveUserId, userArg } from '../args/user.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -156,6 +156,29 @@ export const erase = defineCommand({
       const rest =
         'Their messages are hidden; the running service, or the next one to start, processes them in the background: that frees space inside the database file, and none on the disk but that of erased files.'
       print(args, { user_id, messages }, `${oneLine(`User ${args.user} is erased.`)} ${rest}`)
+    })
+  },
+})
+
+export const merge = defineCommand({
+  meta: { name: 'merge', description: 'Make one user of two: everything of the one becomes that of the other' },
+  example: 'chat-server user merge --from guest-1a2b3c4d5e --into grace --yes',
+  args: {
+    from: { type: 'string', required: true, description: 'Username, email address or id of the user who ends' },
+    into: { type: 'string', required: true, description: 'Username, email address or id of the user who stays' },
+    yes: { type: 'boolean', description: 'Required, because it cannot be undone' },
+    ...commonArgs,
+  },
+  run: async ({ args }) => {
+    if (!args.yes) throw new UsageError('this cannot be undone: add --yes')
+    await withChat(args, async (chat) => {
+      const into = await resolveUserId(chat, args.into)
+      // A user who is merged already has only an id.
+      const from = await resolveFormerUserId(chat, args.from)
+      const merged = await chat.users.merge(OPERATOR, { from: { user_id: from }, into: { user_id: into } })
+      const { user, moved } = merged
+      const counts = `${moved.messages} messages and ${moved.conversations} conversations`
+      print(args, merged, oneLine(`User ${args.from} is ${user.username} now, with ${counts} moved.`))
     })
   },
 })

@@ -12,6 +12,7 @@ import {
   enable,
   erase,
   lockdown,
+  merge,
   setEmail,
   setPassword,
   setRoles,
@@ -92,7 +93,7 @@ const resetLink = defineCommand({
 })
 
 export default defineGroup({
-  meta: { name: 'user', description: 'Create, invite, list, change and erase users; reset passwords' },
+  meta: { name: 'user', description: 'Create, invite, list, change, merge and erase users; reset passwords' },
   subCommands: {
     list,
     show,
@@ -109,6 +110,7 @@ export default defineGroup({
     unlock,
     lockdown,
     erase,
+    merge,
     invite,
     invites,
     'revoke-invite': revokeInvite,

@@ -52,6 +52,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
         'message.failed',
         'membership.changed',
         'conversation.updated',
+        'user.merged',
       ],
     },
   },

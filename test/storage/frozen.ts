@@ -64,6 +64,7 @@ export const FROZEN = {
     '0064-variants': 'R6l4BFnKL3JwrEJoCsNlhpCWi9rfK9bMi7pzuDIp1Wo',
     '0065-rooms-of-invites': 'jTXBHFxr7egl4q4n5ptQnnEd4FIm4Jj-h74KeJQLU6c',
     '0067-signed-tokens': 'iehhtu_DsvunQBnAamq-tGXvqUxf4u8JdWF4-nHCCdU',
+    '0070-merged-users': 'foWIifjxtz35yvZt4oCU-mRSfl_cY3K5mKtmC1z7bjY',
     '0072-frozen-conversations': 'GwClcO9TRGmdiwWyjsL92k_m1v-8GAdasqXM0F7diog',
   },
   postgresql: {
@@ -130,6 +131,7 @@ export const FROZEN = {
     '0064-variants': '7Mg0T2y5AV00lr8JVRe7_3Qz3xjUugPZfzutlMBzf_A',
     '0065-rooms-of-invites': 'jTXBHFxr7egl4q4n5ptQnnEd4FIm4Jj-h74KeJQLU6c',
     '0067-signed-tokens': 'iehhtu_DsvunQBnAamq-tGXvqUxf4u8JdWF4-nHCCdU',
+    '0070-merged-users': 'wxSxa_4KJhnmtTazzHg6EnGtzJ-On4POIBRETmQv8AU',
     '0072-frozen-conversations': 'GwClcO9TRGmdiwWyjsL92k_m1v-8GAdasqXM0F7diog',
   },
 }

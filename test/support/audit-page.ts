@@ -48,6 +48,8 @@ const ACTS: Record<AuditAct, string> = {
   'user.disabled': 'A user was disabled.',
   'user.enabled': 'A disabled user was enabled.',
   'user.erased': 'A user was erased; `detail` has the treatment of their messages.',
+  'user.merged':
+    'A user was merged into another one, the subject; `detail` has the id of the former (`user_id`) and the numbers of what was moved.',
   'user.locked_down':
     'All access of a user was revoked; `detail` has the numbers of sessions, keys, identities and invites.',
   'user.photo_removed': 'The photo that a user had set was removed by an administrator.',
@@ -92,6 +94,7 @@ const REASONS: Record<EndReason, string> = {
   lockdown: 'all access of the user was revoked',
   takeover: 'another person verified the address of the account',
   erasure: 'the user was erased',
+  merge: 'the user was merged into another one',
 }
 
 const reasonRows = () =>

@@ -164,6 +164,14 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     when: 'A participant was added, was removed, left, or got another role. `role` is missing after a removal.',
     example: { conversation_id: CONVERSATION, user_id: GRACE, role: 'member', action: 'added' },
   },
+  'user.merged': {
+    when: 'A user became one with another, who has the messages, reactions, mentions and participations of both: replace the id by that of `user` in what you have. Both are named by `membership.changed`, too.',
+    example: {
+      conversation_id: CONVERSATION,
+      from_user_id: '01980a3c-6f0f-7a10-8b20-0c4f1d2e3a4f',
+      user: { id: GRACE, username: 'grace', kind: 'person' },
+    },
+  },
   'conversation.updated': {
     when: 'The title, the layout, the topic, the icon, the metadata or the policy of the conversation changed.',
     example: {

@@ -41,6 +41,7 @@ export const AuditAct = v.picklist([
   'user.disabled',
   'user.enabled',
   'user.erased',
+  'user.merged',
   'user.locked_down',
   'user.photo_removed',
   'conversation.deleted',

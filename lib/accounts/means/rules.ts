@@ -32,6 +32,7 @@ export type EndReason =
   | 'lockdown'
   | 'takeover'
   | 'erasure'
+  | 'merge'
 
 /** What a cause ends: each means, with a note for the documentation if it is not simply all of them. The others stay. */
 export type Ends = Partial<Record<Means, string>>
@@ -119,6 +120,7 @@ export const CAUSES = {
     ends: EVERY,
   },
   erasure: { title: 'the user is erased', reason: 'erasure', ends: EVERY },
+  merge: { title: 'the user is merged into another one, who has the invites', reason: 'merge', ends: EVERY },
 } as const satisfies Record<string, { title: string; reason: EndReason; ends: Ends }>
 
 /** Why access ends. */

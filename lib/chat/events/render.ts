@@ -1,3 +1,5 @@
+import type { Photos } from '../../accounts/users/photos.ts'
+import { listVisible, toPerson } from '../../accounts/users/store-people.ts'
 import { countWithin } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { EventRow, NumberedEvent } from '../../live/log/log.ts'
@@ -18,7 +20,7 @@ import { listNotErased } from './store.ts'
  * The events of some rows of a log, composed of the current data: no replay has a deleted text, and an event has the
  * current state of its message. As many of them as may be read at once, and at least the first.
  */
-export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedEvent[]> {
+export async function compose(db: Queries, lines: EventRow[], photos: Photos): Promise<NumberedEvent[]> {
   const light = await loadBy('id', lines, 'message_id', isAboutMessage, (ids) => listLightMessages(db, ids))
   const reactions = await loadBy('id', lines, 'message_id', isAboutReactions, (ids) => listReactionStates(db, ids))
   const sizes = await loadSizes(db, lines)
@@ -38,6 +40,7 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
     rows.flatMap((row) => (COUNTED.has(row.type) ? (messages.get(row.message_id!) ?? []) : [])),
   )
   const by = await loadBy('id', rows, 'user_id', isBySomeone, (ids) => listNotErased(db, ids))
+  const people = await loadBy('id', rows, 'user_id', isMerge, (ids) => listVisible(db, ALL, ids))
   const deltas = await loadDeltas(db, rows)
   const threads = await loadBy('root_id', rows, 'message_id', isAboutThread, (ids) => listSummaries(db, ids))
   const titles = await loadBy('root_id', rows, 'message_id', isAboutTitle, (ids) => listThreadTitles(db, ids))
@@ -53,6 +56,11 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
       case 'conversation.updated': {
         const conversation = conversations.get(conversation_id)
         return conversation && { type, payload: { conversation: toFields(conversation) } }
+      }
+      case 'user.merged': {
+        const person = people.get(row.user_id!)
+        const { from_user_id } = JSON.parse(row.detail!) as { from_user_id: string }
+        return person && { type, payload: { conversation_id, from_user_id, user: toPerson(person, photos) } }
       }
       case 'pin.changed':
         return toPinChanged(row, by.has(row.user_id!))
@@ -92,7 +100,11 @@ const isAboutReactions = (row: EventRow) => row.type === 'reactions.changed'
 const isBySomeone = (row: EventRow) => (row.type === 'pin.changed' || isAboutReactions(row)) && row.user_id !== null
 const isAboutThread = (row: EventRow) => row.type === 'thread.new'
 const isAboutTitle = (row: EventRow) => row.type === 'thread.updated'
+const isMerge = (row: EventRow) => row.type === 'user.merged'
 const isAboutConversation = (row: EventRow) => row.type === 'conversation.updated'
+
+/** The log has ids of users only where its readers may see them. */
+const ALL = { user_id: '', seesAll: true }
 
 /** The events that change the number of replies of a thread. */
 const COUNTED: ReadonlySet<string> = new Set(['message.new', 'message.deleted', 'message.restored'])

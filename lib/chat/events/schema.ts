@@ -106,6 +106,14 @@ export const PersistedEvent = v.variant('type', [
     }),
   ),
   event('conversation.updated', v.object({ conversation: ConversationFields })),
+  event(
+    'user.merged',
+    v.object({
+      conversation_id: Id,
+      from_user_id: v.pipe(Id, v.description('The id that no user has any more')),
+      user: v.pipe(Person, v.description('The user who has everything of that one')),
+    }),
+  ),
 ])
 export type PersistedEvent = v.InferOutput<typeof PersistedEvent>
 

@@ -1,3 +1,4 @@
+import { type Photos, photosOf } from '../../accounts/users/photos.ts'
 import type { Context } from '../../context.ts'
 import { createLoader, type Find } from '../../core/scheduling/loader.ts'
 import type { Page, Source } from '../../live/conversation/channel.ts'
@@ -18,6 +19,7 @@ import { compose } from './render.ts'
 export function createStreamSources(deps: Pick<Context, 'db' | 'config' | 'now' | 'sessionNow'>): StreamSources {
   const { db, config, sessionNow } = deps
   const { broadcast_participants } = config.presence
+  const photos = photosOf(config)
   const findSmall = createLoader(
     async (ids) => new Map((await listSmall(db, ids, broadcast_participants)).map((id) => [id, true])),
   )
@@ -29,8 +31,8 @@ export function createStreamSources(deps: Pick<Context, 'db' | 'config' | 'now' 
   const findMemberships = createLoader(async (ids) => groupByUser(await listMembershipsOfUsers(db, ids)))
   const countUnread = createLoader((ids) => countUnreadNotifications(db, ids))
   return {
-    ofConversation: (conversationId) => conversationSource(db, conversationId, findHead),
-    compose: (rows) => compose(db, rows),
+    ofConversation: (conversationId) => conversationSource(db, conversationId, { findHead, photos }),
+    compose: (rows) => compose(db, rows, photos),
     listMemberships: async (userId) => (await findMemberships(userId)) ?? [],
     getsPresence: async (conversationId) => (await findSmall(conversationId)) ?? false,
     countNotifications: async (userId) => (await countUnread(userId)) ?? 0,
@@ -52,14 +54,18 @@ function groupByUser(rows: ({ user_id: string } & JoinedConversation)[]): Map<st
 }
 
 /** The log of one conversation. @param findHead looks its ends up, together with those of others */
-export function conversationSource(db: Database, conversationId: string, findHead: Find<Head>): Source {
+export function conversationSource(
+  db: Database,
+  conversationId: string,
+  { findHead, photos }: { findHead: Find<Head>; photos: Photos },
+): Source {
   return {
     head: () => findHead(conversationId),
-    read: async (seq, limit) => toPage(db, await listEvents(db, conversationId, seq, limit), limit),
+    read: async (seq, limit) => toPage(db, await listEvents(db, conversationId, seq, limit), limit, photos),
   }
 }
 
-async function toPage(db: Database, rows: EventRow[], limit: number): Promise<Page> {
-  const lines = await compose(db, rows)
+async function toPage(db: Database, rows: EventRow[], limit: number, photos: Photos): Promise<Page> {
+  const lines = await compose(db, rows, photos)
   return { lines, isLast: rows.length < limit && lines.length === rows.length }
 }

@@ -1,3 +1,4 @@
+import { listMerged } from '../../accounts/users/store-merged.ts'
 import type { Context } from '../../context.ts'
 import { type Act, assertMay, assertMayWrite } from '../../core/access.ts'
 import { type Actor, isOperator } from '../../core/actor.ts'
@@ -72,15 +73,25 @@ export async function requireMember(
  * The actor's membership, for storing something about the actor that other participants do not see. Locks the
  * conversation like {@link lockAsMember}, but also for users who may only read.
  *
- * @throws ChatError `not_found` as {@link requireMember}
+ * @throws ChatError `not_found` as {@link requireMember}; `unauthenticated` for a user who was merged meanwhile
  */
 export async function lockMembership(tx: Queries, actor: Actor, where: Where): Promise<LockedMembership> {
   const isSystem = actor.system !== undefined
   const membership = isSystem
     ? await lockPlace(tx, where, actor.user_id)
     : await lockMembershipRow(tx, where, actor.user_id)
-  if (!membership) throw new ChatError('not_found')
+  if (!membership) throw await refusalOf(tx, actor)
   return isSystem ? { ...membership, ...EVERYWHERE } : (membership as LockedMembership)
+}
+
+/** Why a user who participates in no such conversation may not change it: one who was merged into another is not signed in. */
+export async function refusalOf(
+  db: Queries,
+  { user_id }: Actor,
+  refusal = new ChatError('not_found'),
+): Promise<ChatError> {
+  const [merged] = await listMerged(db, [user_id])
+  return merged ? new ChatError('unauthenticated') : refusal
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type ActorInConversation, assertMay } from '../../core/access.ts'
+import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { fromInstant } from '../../core/time.ts'
@@ -7,7 +8,7 @@ import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { listChosen } from '../attachments/attaching.ts'
-import { requireMember } from '../memberships/access.ts'
+import { refusalOf, requireMember } from '../memberships/access.ts'
 import { findLayout } from '../memberships/store-conversations.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { isPosted, type LockedPosts, lockPosts } from './posting.ts'
@@ -50,7 +51,7 @@ export const postRoot = useCase({
     'attachment_refused',
   ],
   run: (ctx, actor, conversation_id, input): Promise<PostedMessage> =>
-    post(ctx, { actor, input, where: { conversation_id } }),
+    post(ctx, { actor, input, where: { conversation_id } }).catch(unlessMerged(ctx, actor)),
 })
 
 /**
@@ -73,8 +74,16 @@ export const reply = useCase({
     'attachment_not_ready',
     'attachment_refused',
   ],
-  run: (ctx, actor, parent_id, input): Promise<PostedMessage> => post(ctx, { actor, input, where: { parent_id } }),
+  run: (ctx, actor, parent_id, input): Promise<PostedMessage> =>
+    post(ctx, { actor, input, where: { parent_id } }).catch(unlessMerged(ctx, actor)),
 })
+
+/** A user who was merged into another while the post waited participates nowhere. @throws ChatError `unauthenticated`, or the error */
+function unlessMerged({ db }: Context, actor: Actor) {
+  return async (error: unknown): Promise<never> => {
+    throw error instanceof ChatError && error.code === 'not_found' ? await refusalOf(db, actor, error) : error
+  }
+}
 
 /** @throws ChatError `not_found` */
 export const get = useCase({

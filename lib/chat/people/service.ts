@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { photosOf } from '../../accounts/users/photos.ts'
 import { type People, PeopleQuery, type PersonAnswer } from '../../accounts/users/schema.ts'
+import { listMerged } from '../../accounts/users/store-merged.ts'
 import { listVisible, type PersonRow, toPerson } from '../../accounts/users/store-people.ts'
 import type { Context } from '../../context.ts'
 import { hasServiceRight } from '../../core/access.ts'
@@ -61,13 +62,19 @@ function directWith(
   return config.direct.enabled && hasServiceRight(access, actor.roles, 'open_direct') ? config.direct.who : 'none'
 }
 
-/** The users with these ids that the actor may see, in this order, each once. */
+/** The users with these ids that the actor may see, in this order, each once; for one that was merged, the other one. */
 async function listPeople({ db }: Pick<Context, 'db'>, actor: Actor, texts: string[]): Promise<PersonRow[]> {
   const ids = new Set(texts.map((text) => text.trim().toLowerCase()).filter((text) => v.is(Id, text)))
   const seesAll = actor.roles.includes('admin') || actor.system !== undefined
-  const rows = await listVisible(db, { user_id: actor.user_id, seesAll }, ids)
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return [...ids].flatMap((id) => byId.get(id) ?? [])
+  const find = (some: Iterable<string>) => listVisible(db, { user_id: actor.user_id, seesAll }, some)
+  const byId = new Map((await find(ids)).map((row) => [row.id, row]))
+  const missing = [...ids].filter((id) => !byId.has(id))
+  const merged = new Map(
+    (missing.length > 0 ? await listMerged(db, missing) : []).map(({ from_id, into_id }) => [from_id, into_id]),
+  )
+  if (merged.size > 0) for (const row of await find(merged.values())) byId.set(row.id, row)
+  const rows = [...ids].flatMap((id) => byId.get(merged.get(id) ?? id) ?? [])
+  return [...new Set(rows)]
 }
 
 const EITHER = { path: 'query', message: 'must be there, or else ids' }

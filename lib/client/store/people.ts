@@ -30,7 +30,9 @@ function createPeople({ client, resources }: StoreBase): StorePeople {
     isEphemeral: true,
     read: async () => ({ user: await read(id) }),
     fold: (data, { type, payload }) =>
-      type === 'user.updated' && payload.user.id === id ? { user: payload.user } : data,
+      (type === 'user.updated' && payload.user.id === id) || (type === 'user.merged' && payload.from_user_id === id)
+        ? { user: payload.user }
+        : data,
     view: (data, loading) => ({ ...loading, ...data }),
   }))
   return { user: people.get }

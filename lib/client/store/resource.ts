@@ -4,6 +4,7 @@ import { createCell, type Watchable } from './cell.ts'
 import type { Feed, Follower } from './feed.ts'
 import { lingering } from './lingering.ts'
 import { createReading, type Read } from './reading.ts'
+import { renamed } from './renaming.ts'
 
 /** Whether something has been read; `error` is the last failure, also of a later reading of what is `ready`. */
 export interface Loading {
@@ -85,9 +86,12 @@ export function createResource<Data extends object, View>(
   }
 
   function folded(from: Data, event: ConversationStreamEvent, isMissed = false): Data {
-    const next = plan.fold(from, event)
-    if (next === 'stale' || plan.isUnsure?.(event, from, isMissed)) later(event)
-    return next === 'stale' ? from : next
+    const current =
+      event.type === 'user.merged' ? renamed(from, event.payload.from_user_id, event.payload.user.id) : from
+    const next = plan.fold(current, event)
+    // What was counted for the two may be less for the one.
+    if (next === 'stale' || current !== from || plan.isUnsure?.(event, current, isMissed)) later(event)
+    return next === 'stale' ? current : next
   }
 
   const follower: Follower = {

@@ -5,6 +5,7 @@ import { FOREIGN_VARIANT } from '../../storage/variants.ts'
 import { COUNTS } from './counts.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 import { ATTACHMENTS } from './invariants-attachments.ts'
+import { MERGED } from './invariants-merging.ts'
 import { notificationInvariants } from './invariants-notifications.ts'
 import { reactionInvariants } from './invariants-reactions.ts'
 import { searchInvariants } from './invariants-search.ts'
@@ -261,6 +262,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       remedy: HARMLESS,
       find: join(ORPHANS, ' UNION ALL '),
     },
+    MERGED,
     {
       name: 'participants.former',
       says: 'Users who wrote in a conversation take part in it, or did: they have names there.',

@@ -39,6 +39,7 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['answers_under_way', 'message_id'],
   ['idempotency_keys', 'user_id', 'name'],
   ['erased_authors', 'user_id'],
+  ['merged_users', 'from_id'],
   ['events', 'id'],
   ['limit_profiles', 'id'],
   ['limit_assignments', 'id'],

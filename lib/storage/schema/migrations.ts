@@ -62,6 +62,7 @@ import { favourites } from './0063-favourites.ts'
 import { variants } from './0064-variants.ts'
 import { roomsOfInvites } from './0065-rooms-of-invites.ts'
 import { signedTokens } from './0067-signed-tokens.ts'
+import { mergedUsers } from './0070-merged-users.ts'
 import { frozenConversations } from './0072-frozen-conversations.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
@@ -162,6 +163,7 @@ export const MIGRATIONS: readonly Migration[] = [
   variants,
   roomsOfInvites,
   signedTokens,
+  mergedUsers,
   frozenConversations,
 ]
 

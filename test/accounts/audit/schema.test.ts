@@ -24,6 +24,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'users.describe': 'reads',
   'users.unlock': ['user.unlocked'],
   'users.erase': ['user.erased', 'user.disabled', 'session.ended', 'key.revoked', 'participant.removed'],
+  'users.merge': ['user.merged', 'session.ended', 'key.revoked'],
   'users.lockDown': ['user.locked_down', 'session.ended', 'key.revoked'],
   'users.removeAvatar': ['user.photo_removed'],
   'users.issueReset': ['password.reset_requested'],
@@ -199,13 +200,14 @@ const ENDS: Record<string, string> = {
   'UPDATE sessions SET idle_expires_at = 0 lib/accounts/sessions/store.ts': 'recordExpiry: session.ended',
   'DELETE FROM api_keys lib/accounts/api-keys/store.ts': 'key.revoked; expired ones',
   'DELETE FROM participants lib/chat/memberships/store.ts': 'participant.removed; of the probe',
+  'DELETE FROM participants lib/merging/store-members.ts': 'user.merged',
   'UPDATE participants SET role lib/chat/memberships/store.ts': 'participant.role_changed',
   'INSERT INTO participants lib/chat/memberships/store.ts': 'participant.added; of own conversations',
   'UPDATE conversations SET deleted_at lib/chat/copies/store.ts':
     'an import that is not complete: conversation.imported',
   'UPDATE conversations SET deleted_at lib/chat/memberships/store-conversations.ts': 'hide: conversation.deleted',
   'UPDATE messages SET deleted_at lib/chat/messages/store-changes.ts': 'message.deleted',
-  'DELETE FROM users lib/accounts/users/store.ts': 'user.erased',
+  'DELETE FROM users lib/accounts/users/store.ts': 'user.erased, user.merged',
   'DELETE FROM users lib/ops/probe.ts': 'of the probe',
 }
 
@@ -225,6 +227,6 @@ it('every cause that ends sessions or keys has its reason', () => {
   const { reason: _, ...ends } = CAUSES.new_address
   expect(ends).not.toHaveProperty('ends.sessions')
   expect(new Set(Object.values(CAUSES).map(({ reason }) => reason))).toEqual(
-    new Set(['password', 'address', 'admin', 'disabled', 'lockdown', 'takeover', 'erasure']),
+    new Set(['password', 'address', 'admin', 'disabled', 'lockdown', 'takeover', 'erasure', 'merge']),
   )
 })

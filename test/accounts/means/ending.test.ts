@@ -166,6 +166,14 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
       { known_browsers: 1 },
     ],
     ['an erasure', 'erasure', ({ person }) => node.chat.users.erase(OPERATOR, person.id, {})],
+    [
+      'a merge',
+      'merge',
+      async ({ person }) => {
+        const { user } = await node.chat.users.create(OPERATOR, { username: 'other', email: 'other@example.org' })
+        await node.chat.users.merge(OPERATOR, { from: { user_id: person.id }, into: { user_id: user.id } })
+      },
+    ],
   ]
 
   it('is listed: every cause is tested', () => {
@@ -221,7 +229,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
   })
 
   describe('and mails that wait', () => {
-    it.each(ACTS.filter(([, cause]) => cause !== 'erasure'))(
+    it.each(ACTS.filter(([, cause]) => cause !== 'erasure' && cause !== 'merge'))(
       '%s lets none make another link',
       async (title, cause, act) => {
         const name = `waiting-${title.replace(/\W+/g, '-').toLowerCase()}`

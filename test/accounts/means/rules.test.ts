@@ -16,6 +16,7 @@ const DECIDED: Record<string, string> = {
   email_request_tokens: 'deleted with their requests by a cascading key',
   idempotency_keys: 'the digest of a post',
   audit_log: 'the subject of an entry is an id',
+  merged_users: 'the id of the host that a user had',
   blobs: 'the digest of a file',
   attachment_parts: 'the digest of a part of a file',
 }
@@ -36,7 +37,7 @@ it.each(['sqlite', 'postgresql'] as const)(
 )
 
 it('every means ends with a lockdown, a takeover and an erasure', () => {
-  for (const cause of ['lockdown', 'takeover', 'erasure'] as const)
+  for (const cause of ['lockdown', 'takeover', 'erasure', 'merge'] as const)
     expect(Object.keys(CAUSES[cause].ends).sort()).toEqual(Object.keys(MEANS).sort())
 })
 

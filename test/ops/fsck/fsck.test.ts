@@ -38,6 +38,8 @@ const BREAKS: Record<string, string> = {
   'threads.counts': 'UPDATE threads SET message_count = message_count + 1',
   'last-repliers': "UPDATE threads SET last_repliers = 'nobody:1'",
   'unread.written': 'UPDATE thread_members SET live_count = live_count + 1',
+  'merged-names-nothing': `INSERT INTO merged_users (from_id, into_id, merged_at, messages, conversations)
+    SELECT min(id), max(id), 1, 0, 0 FROM users`,
   'participants.former': `INSERT INTO users (id, email, email_key, username, username_key, roles, created_at, updated_at)
       VALUES ('gone', 'gone', 'gone', 'gone', 'gone', 'member', 1, 1);
     INSERT INTO thread_members (root_id, user_id, read_at, marked_in) SELECT root_id, 'gone', 1, conversation_id FROM threads`,

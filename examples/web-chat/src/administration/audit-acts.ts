@@ -40,6 +40,7 @@ const ACTS: Record<AuditRecord['act'], true> = {
   'user.disabled': true,
   'user.enabled': true,
   'user.erased': true,
+  'user.merged': true,
   'user.locked_down': true,
   'user.photo_removed': true,
   'conversation.deleted': true,

@@ -1,0 +1,36 @@
+import type { Queries } from '../../storage/database.ts'
+import { among, type Micros, sql } from '../../storage/sql.ts'
+
+/** A user that was merged into another one, and what was moved. */
+export interface MergedUser {
+  from_id: string
+  into_id: string
+  /** The host's own id that the user had. */
+  subject: string | null
+  merged_at: Micros
+  messages: number
+  conversations: number
+}
+
+const COLUMNS = sql`from_id, into_id, subject, merged_at, messages, conversations`
+
+/** The ones of these users that were merged into others. By primary key. */
+export function listMerged(db: Queries, ids: Iterable<string>): Promise<MergedUser[]> {
+  return db.all<MergedUser>(sql`SELECT ${COLUMNS} FROM merged_users WHERE from_id ${among(db, ids)}`)
+}
+
+/** The latest merge of a person of the host's, by the host's own id. By subject. */
+export function findMergedSubject(db: Queries, subject: string): Promise<MergedUser | undefined> {
+  return db.get<MergedUser>(
+    sql`SELECT ${COLUMNS} FROM merged_users WHERE subject = ${subject} ORDER BY merged_at DESC LIMIT 1`,
+  )
+}
+
+/** Notes a merge. Those that were merged into the user before are merged into the new one. By the index of these. */
+export async function insertMerged(tx: Queries, row: MergedUser): Promise<void> {
+  await tx.run(sql`UPDATE merged_users SET into_id = ${row.into_id} WHERE into_id = ${row.from_id}`)
+  await tx.run(
+    sql`INSERT INTO merged_users (${COLUMNS}) VALUES (${row.from_id}, ${row.into_id}, ${row.subject},
+          ${row.merged_at}, ${row.messages}, ${row.conversations})`,
+  )
+}
