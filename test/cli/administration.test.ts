@@ -82,6 +82,11 @@ describeOnEachEmptyDatabase('commands next to a serving process', (openUrl) => {
     stream = await watch(OTHER_PASSWORD)
     expect(await command('user lockdown --user grace')).toMatchObject({ user_id: grace.id, sessions: 1, keys: 0 })
     await stream.until('stream.closed')
+    await command('user create visitor --email visitor@example.org', PASSWORD)
+    expect(await command('user merge --from visitor --into grace --yes')).toMatchObject({
+      user: { id: grace.id },
+      moved: { messages: 0, conversations: 0 },
+    })
     stream = await watch(OTHER_PASSWORD)
     expect(await command('user erase --user grace --yes')).toEqual({ user_id: grace.id, messages: 'keep' })
     await stream.until('stream.closed')

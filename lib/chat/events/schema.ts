@@ -111,7 +111,7 @@ export const PersistedEvent = v.variant('type', [
     v.object({
       conversation_id: Id,
       from_user_id: v.pipe(Id, v.description('The id that no user has any more')),
-      user: v.pipe(Person, v.description('The user who has everything of that one')),
+      user: Person,
     }),
   ),
 ])
