@@ -22,6 +22,17 @@ const originList = v.array(
   'must be a list of texts',
 )
 
+const TOKEN_ORIGINS_FORM =
+  'must have * or origins as browsers send them, https://app.example.org: no path, no default port'
+const tokenOriginList = v.array(
+  v.pipe(
+    v.string(TOKEN_ORIGINS_FORM),
+    v.toLowerCase(),
+    v.check((origin) => origin === '*' || isOrigin(origin), TOKEN_ORIGINS_FORM),
+  ),
+  'must be a list of texts',
+)
+
 /** The address of the service, the proxies in front of it, and its timeouts. */
 export const ServerSection = section({
   host: key(someText, '127.0.0.1', 'Address to listen on. The default is reachable only from the same machine.'),
@@ -98,6 +109,11 @@ export const ServerSection = section({
       originList,
       [] as string[],
       'Other origins (https://app.example.org) whose pages may call the service as their signed-in user.',
+    ),
+    token_origins: reloadableKey(
+      tokenOriginList,
+      [] as string[],
+      'Other origins, or *, whose pages may call the service with a token: their cookies do not count.',
     ),
   }),
 })

@@ -27,7 +27,7 @@ import { apiGroupOf } from './api-groups.ts'
 import { assertBodyAcceptable, type BodyLimits, readJson } from './request/body.ts'
 import { assertBytesAcceptable, readBytes } from './request/bytes.ts'
 import { bindingCookieName, deviceCookieName } from './request/cookies.ts'
-import { isForeign, isListed } from './request/csrf.ts'
+import { isForeign, isListed, isTokenOrigin } from './request/csrf.ts'
 import { readQuery } from './request/query.ts'
 import { assertAllowed, limitedEndpoints, takeFromLimits } from './request/rate-limit.ts'
 
@@ -130,7 +130,7 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
   performed.set_cookie = caller?.set_cookie
   // A form of another site must not sign a user in either, and a stream is open before its page turns out to be
   // foreign.
-  if ((route.changes || route.answer === 'stream') && isForeign(request, config))
+  if ((route.changes || route.answer === 'stream') && isForeign(request, config) && !mayBear(caller, call))
     throw new ChatError('csrf_failed', FOREIGN)
   if (caller) assertScope(caller.actor, route)
   // A page of another site can send a cookie, but no API key.
@@ -243,6 +243,17 @@ function clientOf(config: Config, route: AnyRoute, { headers, cookies, ip, isGon
   const binding = isSignIn ? cookies.get(bindingCookieName(config)) : undefined
   const device = isSignIn ? cookies.get(deviceCookieName(config)) : undefined
   return { ip, user_agent, token, binding, device, isGone }
+}
+
+/**
+ * Whether a page of another site may make this call: it has given the token that the caller was recognised by. A login of the
+ * host may have read the cookies.
+ */
+function mayBear(caller: CountedCaller | undefined, { chat, route, request }: CheckedCall): boolean {
+  const ctx = contextOf(chat)
+  const tokens = tokensOf(ctx, route, request)
+  const isByToken = caller !== undefined && tokens.api_key !== undefined && !asksHost(ctx, tokens)
+  return isByToken && isTokenOrigin(request.headers.get('origin'), ctx.config)
 }
 
 /** The remedy: the default message is about the token. */

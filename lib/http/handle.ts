@@ -12,6 +12,7 @@ import { type ApiGroup, apiGroupOf } from './api-groups.ts'
 import { type Incoming, perform } from './call.ts'
 import type { StreamWrites } from './node/stream-writes.ts'
 import type { ClientReader } from './request/client-address.ts'
+import { bearsToken } from './request/csrf.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from './request/malformed.ts'
 import type { Openings } from './request/openings.ts'
 import { limitHeaders } from './request/rate-limit.ts'
@@ -140,7 +141,10 @@ function begin(service: Service, path: string, group: ApiGroup, resource: Resour
     endpoint,
     request_id,
     cookies: readCookies(headers.get('cookie')),
-    headers: [...service.headers.of(request_id, headers.get('origin')), ...group.headers],
+    headers: [
+      ...service.headers.of(request_id, headers.get('origin'), bearsToken(event.req, event.url.search)),
+      ...group.headers,
+    ],
     set_cookie: [],
     caller,
     count: (status) => endpoint?.count?.(status, (performance.now() - started) / 1000),
@@ -236,7 +240,7 @@ function withoutRoute(service: Service, resource: Resource, { event, headers }: 
   const methods = Object.keys(resource)
   if (methods.length === 0) throw new ChatError('not_found')
   if (method === 'OPTIONS' && requestHeaders.has('access-control-request-method'))
-    headers.push(...service.headers.preflight(requestHeaders.get('origin'), methods))
+    headers.push(...service.headers.preflight(requestHeaders.get('origin'), methods, bearsToken(event.req, '')))
   if (methods.includes('GET')) methods.push('HEAD')
   headers.push(['allow', [...methods, 'OPTIONS'].sort().join(', ')])
   if (method !== 'OPTIONS') throw new ChatError('method_not_allowed')

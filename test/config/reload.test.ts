@@ -97,6 +97,11 @@ const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown
     () => header('access-control-allow-origin', { headers: { origin: ORIGIN } }),
     ORIGIN,
   ],
+  'server.cors.token_origins': [
+    { server: { cors: { token_origins: ['*'] } } },
+    () => header('access-control-allow-origin', { headers: { origin: ORIGIN, authorization: 'Bearer x' } }),
+    ORIGIN,
+  ],
   'rate_limits.default_rps': [{ rate_limits: { default_rps: 0 } }, () => header('ratelimit-limit'), null],
   'rate_limits.burst': [{ rate_limits: { burst: 77 } }, () => header('ratelimit-limit'), '77'],
   'rate_limits.auth_login_per_ip_per_min': [

@@ -10,6 +10,8 @@ export interface Cors {
   always: HeaderPair[]
   /** For a response to a page of this origin, so that the page can read it. */
   actual(origin: string): HeaderPair[]
+  /** For a response to a page of this origin that calls with a token, without cookies. */
+  withToken(origin: string): HeaderPair[]
   /** In addition, for a preflight. */
   preflight(methods: string[]): HeaderPair[]
 }
@@ -35,16 +37,20 @@ const TAKEN = ['Authorization', 'Content-Digest', 'Content-Type', 'Idempotency-K
 /** How long a browser may cache a preflight, in seconds: Chromium's maximum. */
 const MAX_AGE = '7200'
 
-/** Exactly the configured origins, and never `*`: cookies are sent along. */
+/** Exactly the configured origins, and never `*` where cookies are sent along. */
 export function createCors({ server, security }: Config): Cors {
   const origins = server.cors.allowed_origins
   const exposed = [...TAKEN, security.csrf.header_name].join(', ')
   return {
     origins,
-    always: origins.length > 0 ? [['vary', 'Origin']] : [],
+    always: origins.length + server.cors.token_origins.length > 0 ? [['vary', 'Origin']] : [],
     actual: (origin) => [
       ['access-control-allow-origin', origin],
       ['access-control-allow-credentials', 'true'],
+      ['access-control-expose-headers', EXPOSED],
+    ],
+    withToken: (origin) => [
+      ['access-control-allow-origin', origin],
       ['access-control-expose-headers', EXPOSED],
     ],
     preflight: (methods) => [

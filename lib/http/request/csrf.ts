@@ -27,6 +27,21 @@ export function isListed(origin: string | null, { server }: Config): boolean {
   return origin !== null && server.cors.allowed_origins.includes(origin)
 }
 
+/** Whether pages of this origin may call with a token, which no other page can make their browser send. */
+export function isTokenOrigin(origin: string | null, { server }: Config): origin is string {
+  const { token_origins } = server.cors
+  return origin !== null && (token_origins.includes('*') || token_origins.includes(origin))
+}
+
+/** Whether a request has a token, or is the preflight of one. */
+export function bearsToken({ headers }: Pick<Provenance, 'headers'>, search: string): boolean {
+  return (
+    headers.get('authorization') !== null ||
+    search.includes('ticket=') ||
+    /(^|[ ,])authorization([ ,]|$)/.test(headers.get('access-control-request-headers') ?? '')
+  )
+}
+
 /**
  * The origins of the service's own pages: that of `server.public_url`, else those of the host of the request.
  *

@@ -4,16 +4,17 @@ import { derived } from '../../config/live.ts'
 import type { Config } from '../../config/parse.ts'
 import { isLocalhostName } from '../../core/addresses.ts'
 import { createCors } from '../request/cors.ts'
+import { isTokenOrigin } from '../request/csrf.ts'
 
 /** A header and its value. */
 export type HeaderPair = [name: string, value: string]
 
 /** The headers that do not depend on the result. */
 export interface CommonHeaders {
-  /** For every response, including errors and streams; `origin` is that of the calling page. */
-  of(requestId: string, origin: string | null): HeaderPair[]
+  /** For every response, including errors and streams; `origin` is that of the calling page, `bears` whether it has a token. */
+  of(requestId: string, origin: string | null, bears?: boolean): HeaderPair[]
   /** For a preflight of a page of `origin` with these methods; empty if it may not call. */
-  preflight(origin: string | null, methods: string[]): HeaderPair[]
+  preflight(origin: string | null, methods: string[], bears: boolean): HeaderPair[]
 }
 
 /**
@@ -57,9 +58,17 @@ function headersOf(config: Config): CommonHeaders {
       [...fixed, ['cross-origin-resource-policy', 'cross-origin'], ...cors.actual(origin)],
     ]),
   )
+  const foreign = (origin: string | null, bears: boolean): HeaderPair[] =>
+    bears && isTokenOrigin(origin, config)
+      ? [...fixed, ['cross-origin-resource-policy', 'cross-origin'], ...cors.withToken(origin)]
+      : unlisted
   return {
-    of: (requestId, origin) => [['x-request-id', requestId], ...((origin !== null && listed.get(origin)) || unlisted)],
-    preflight: (origin, methods) => (origin !== null && listed.has(origin) ? cors.preflight(methods) : []),
+    of: (requestId, origin, bears = false) => [
+      ['x-request-id', requestId],
+      ...(listed.get(origin ?? '') ?? foreign(origin, bears)),
+    ],
+    preflight: (origin, methods, bears) =>
+      listed.has(origin ?? '') || (bears && isTokenOrigin(origin, config)) ? cors.preflight(methods) : [],
   }
 }
 
