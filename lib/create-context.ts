@@ -80,7 +80,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const settings = createLiveConfig(initial)
   const config = settings.view
   const { db } = storage
-  const access = createAccess()
+  const access = createAccess(config)
   const { log = SILENT, id = newId, hooks = {} } = ports
   const { now, isTrusted, time } = createServiceClock({ db, log, now: ports.now })
   const metrics = createMetrics(db.dialect, TASK_KINDS)

@@ -1,4 +1,5 @@
 import type { Config } from '../api/config.ts'
+import { accessProblems } from './access.ts'
 import { jwtProblems } from './auth.ts'
 import { basePathProblems } from './base-path.ts'
 import { mailProblems } from './mail.ts'
@@ -15,6 +16,7 @@ export function findContradictions(config: Config): ConfigProblem[] {
   const { assistant, backup, cluster, database, metrics, server, session } = config
   const problems = [
     ...basePathProblems(config),
+    ...accessProblems(config),
     ...authProblems(config),
     ...oauthProblems(config),
     ...mailProblems(config),

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isLabel } from '../core/characters.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
+import { AccessSection } from './access.ts'
 import { AttachmentsSection } from './attachments.ts'
 import { AuthSection } from './auth.ts'
 import { BackupSection } from './backup.ts'
@@ -179,6 +180,7 @@ export const ConfigSchema = v.object({
     ),
   }),
   auth: AuthSection,
+  access: AccessSection,
   oauth: OauthSection,
   mail: MailSection,
   links: LinksSection,

@@ -1,12 +1,12 @@
-import type { Actor, Role } from './actor.ts'
+import { type Actor, isOperator, type Role } from './actor.ts'
 import { ChatError, type ErrorReason } from './errors.ts'
 import { isNamed, type PolicyAct, policyOf } from './policy.ts'
 
 /** The roles of participants that every service has. */
 export const PARTICIPANT_ROLES = ['owner', 'admin', 'moderator', 'member', 'viewer'] as const
 
-/** The role of a participant in a conversation. */
-export type ParticipantRole = (typeof PARTICIPANT_ROLES)[number]
+/** The role of a participant in a conversation; the host may configure more (`access.participant_roles`). */
+export type ParticipantRole = (typeof PARTICIPANT_ROLES)[number] | (string & {})
 
 /** The rights in a conversation, those of a member first. */
 export const PARTICIPANT_RIGHTS = [
@@ -72,7 +72,7 @@ const MEMBER: readonly ParticipantRight[] = ['post', 'react', 'attach', 'pin', '
 const ADMIN: readonly ParticipantRight[] = [...MEMBER, 'moderate', 'add', 'invite', 'manage', 'policy']
 
 /** The rights of the roles that every conversation has. */
-export const OF_PARTICIPANT_ROLE: Record<ParticipantRole, readonly ParticipantRight[]> = {
+export const OF_PARTICIPANT_ROLE: Record<(typeof PARTICIPANT_ROLES)[number], readonly ParticipantRight[]> = {
   owner: [...ADMIN, 'rename', 'publish', 'freeze', 'delete'],
   admin: ADMIN,
   moderator: [...MEMBER, 'moderate'],
@@ -100,6 +100,18 @@ export function reachOf(access: Access, roles: readonly Role[], right: ServiceRi
     reach ??= given
   }
   return reach
+}
+
+/** How far a right goes of an actor; the operator and system actors are not asked. */
+export function reachFor(access: Access, actor: Actor, right: ServiceRight): Reach | undefined {
+  return isFree(actor) ? 'everyone' : reachOf(access, actor.roles, right)
+}
+
+const isFree = (actor: Actor) => actor.system !== undefined || isOperator(actor)
+
+/** The narrower of two reaches. */
+export function narrower(one: Reach | undefined, other: Reach | undefined): Reach | undefined {
+  return one === 'everyone' ? other : other && one
 }
 
 /** Whether one of these roles in the service has a right, towards some persons at least. */
@@ -184,13 +196,9 @@ function refusalByPlace(
 }
 
 /** Why the roles of an actor do not have a right in the service; without a right, why it may change nothing. */
-function refusalInService(
-  access: Access,
-  { roles }: Pick<Actor, 'roles'>,
-  right: ServiceRight | undefined,
-): Refusal | undefined {
-  if (!mayWrite(access, roles)) return { reason: 'role', ...(right && { right }) }
-  return right === undefined || hasServiceRight(access, roles, right) ? undefined : { reason: 'role', right }
+function refusalInService(access: Access, actor: Actor, right: ServiceRight | undefined): Refusal | undefined {
+  if (right === undefined) return mayWrite(access, actor.roles) ? undefined : { reason: 'role' }
+  return reachFor(access, actor, right) === undefined ? { reason: 'role', right } : undefined
 }
 
 /** The failure of a refused act: `conflict` in a frozen conversation, else `forbidden`. */
@@ -209,12 +217,12 @@ export function may(access: Access, by: ActorInConversation, act: Act): boolean 
 }
 
 /** @throws ChatError `forbidden` unless the actor has this right in the service */
-export function assertServiceRight(access: Access, actor: Pick<Actor, 'roles'>, right: ServiceRight): void {
+export function assertServiceRight(access: Access, actor: Actor, right: ServiceRight): void {
   refuseFor(refusalInService(access, actor, right))
 }
 
 /** @throws ChatError `forbidden` for a user who may change nothing: `read_only` */
-export function assertMayWrite(access: Access, actor: Pick<Actor, 'roles'>): void {
+export function assertMayWrite(access: Access, actor: Actor): void {
   refuseFor(refusalInService(access, actor, undefined))
 }
 
@@ -259,4 +267,28 @@ export function assertMayModerate(access: Access, by: ActorInConversation, messa
   if (mayModerate(access, by, message)) return
   const isOwn = message.author === by.actor.user_id
   refuseFor(refusal(access, { ...by, policy: null }, isOwn ? 'post' : 'moderate'))
+}
+
+/** The rights of an actor in the service: those about other persons with how far they go, of the rest `true`. */
+export type ServiceCan = {
+  [Right in ServiceRight]?: Right extends (typeof RIGHTS_TOWARDS)[number] ? Reach : true
+}
+
+/** What an actor may do in the service. */
+export function rightsOf(access: Access, actor: Actor): ServiceCan {
+  return Object.fromEntries(
+    SERVICE_RIGHTS.flatMap((right) => {
+      const reach = reachFor(access, actor, right)
+      if (reach === undefined) return []
+      return [[right, RIGHTS_TOWARDS.some((each) => each === right) ? reach : true]]
+    }),
+  )
+}
+
+/** @throws ChatError `validation_failed` unless each is the name of a role that there is */
+export function assertRoles(known: ReadonlyMap<string, unknown>, path: string, roles: readonly string[]): void {
+  const unknown = roles.find((role) => !known.has(role))
+  if (unknown === undefined) return
+  const message = `must be one of ${[...known.keys()].join(', ')}`
+  throw new ChatError('validation_failed', { errors: [{ path, message }] })
 }

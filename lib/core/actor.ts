@@ -32,8 +32,11 @@ export interface SystemProfile {
   avatar_url?: string
 }
 
-/** The role of a user in the whole service. */
-export type Role = 'admin' | 'member' | 'read_only' | 'guest'
+/** The role of a user in the whole service; the host may configure more (`access.roles`). */
+export type Role = 'admin' | 'member' | 'read_only' | 'guest' | (string & {})
+
+/** The form of the name of a role. */
+export const ROLE_NAME = /^[a-z][a-z0-9_]{0,31}$/
 
 /** The operator of the machine: the actor of the command line. It is not a user and participates in no conversation. */
 export const OPERATOR: Actor = { user_id: '', roles: ['admin'] }
@@ -45,7 +48,7 @@ export function joinRoles(roles: readonly string[]): string {
 
 /** Stored roles as a list. */
 export function splitRoles(roles: string): Role[] {
-  return roles.split(',') as Role[]
+  return roles.split(',')
 }
 
 /** Whether an actor is the operator, which participates in no conversation but may create invites. */

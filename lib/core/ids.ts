@@ -26,3 +26,6 @@ export function sameDigest(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return left.length === right.length && timingSafeEqual(left, right)
 }
+
+/** The id of nothing: what is looked up for a thing that does not exist, so that the answer takes as long. */
+export const NO_ID = '00000000-0000-7000-8000-000000000000'

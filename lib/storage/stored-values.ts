@@ -1,26 +1,20 @@
-import { PARTICIPANT_ROLES } from '../core/access.ts'
 import { FILE_TYPES, PHOTO_TYPES, THUMBNAIL_TYPES } from '../core/file-types.ts'
 import type { Row } from './database.ts'
 
 /** The values of a column. */
 export interface ClosedColumn {
   values: readonly string[]
-  /** Several of them, separated by commas. */
-  is_list?: true
 }
-
-const ROLES = ['admin', 'member', 'read_only', 'guest']
 
 /**
  * The columns with a closed set of values, as the schemas of the API have them: the service writes no others, and relies on
  * that. Missing values are for the constraints of the tables.
  */
 export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
-  users: { roles: { values: ROLES, is_list: true }, avatar_type: { values: PHOTO_TYPES } },
-  email_requests: { kind: { values: ['invite', 'join', 'change', 'undo'] }, roles: { values: ROLES, is_list: true } },
+  users: { avatar_type: { values: PHOTO_TYPES } },
+  email_requests: { kind: { values: ['invite', 'join', 'change', 'undo'] } },
   conversations: { layout: { values: ['stream', 'topics', 'assistant'] } },
-  participants: { role: { values: PARTICIPANT_ROLES }, level: { values: ['all', 'mentions', 'none'] } },
-  invites: { role: { values: PARTICIPANT_ROLES } },
+  participants: { level: { values: ['all', 'mentions', 'none'] } },
   messages: {
     role: { values: ['user', 'assistant', 'system'] },
     status: { values: ['streaming', 'complete', 'cancelled', 'failed', 'interrupted'] },
@@ -60,6 +54,16 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
   limit_assignments: { method: { values: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', '*'] } },
 }
 
+/** Columns of the names of roles, separated by commas: those that are not configured give nothing. */
+export const ROLES: Record<string, readonly string[]> = {
+  users: ['roles'],
+  email_requests: ['roles'],
+  participants: ['role'],
+  invites: ['role'],
+}
+
+const ROLE_NAMES = /^[a-z0-9_,]+$/
+
 /** Columns of labels, which have no control characters: some of them become a part of a header. */
 export const LABELS: Record<string, readonly string[]> = { attachments: ['name', 'type'] }
 
@@ -76,13 +80,13 @@ export const QUOTED: Record<string, readonly string[]> = { reactions: ['emoji'] 
 
 /** The value of a row of an archive that the service would never have written, if any; it names table, column and value. */
 export function findForeignValue(table: string, row: Row): string | undefined {
-  for (const [column, { values, is_list }] of Object.entries(CLOSED_COLUMNS[table] ?? {})) {
+  for (const [column, { values }] of Object.entries(CLOSED_COLUMNS[table] ?? {})) {
     const value = row[column]
-    if (value === null || value === undefined) continue
-    const all = is_list ? String(value).split(',') : [String(value)]
-    if (!all.every((value) => values.includes(value)))
+    if (value !== null && value !== undefined && !values.includes(String(value)))
       return `${table}.${column} is ${JSON.stringify(String(value).slice(0, 60))}; it can be ${values.join(', ')}`
   }
+  for (const column of ROLES[table] ?? [])
+    if (!ROLE_NAMES.test(String(row[column] ?? '_'))) return `${table}.${column} has no names of roles`
   for (const column of LABELS[table] ?? [])
     if (/\p{Cc}/u.test(String(row[column] ?? ''))) return `${table}.${column} has control characters`
   for (const column of JSON_COLUMNS[table] ?? [])

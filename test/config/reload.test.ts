@@ -4,6 +4,7 @@ import { oauthProviders } from '../../lib/config/oauth.ts'
 import { type ConfigInput, parseConfig } from '../../lib/config/parse.ts'
 import { configKeys, findKey } from '../../lib/config/reference.ts'
 import { planReload } from '../../lib/config/reload.ts'
+import { SERVICE_RIGHTS } from '../../lib/core/access.ts'
 import { ConfigError } from '../../lib/index.ts'
 import { setUpService } from '../support/describe-service.ts'
 import { innerState, startService, type TestService, times } from '../support/service.ts'
@@ -92,6 +93,24 @@ const oauthOwn = (changes: object) => ({ oauth: { own: changes } })
 
 /** For every key that can be reloaded: another value, and what shows that it is in effect. */
 const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown]> = {
+  // The caller is an administrator: of the audiences only nobody leaves administrators out.
+  ...Object.fromEntries(
+    SERVICE_RIGHTS.map((right) => [
+      `access.${right}`,
+      [{ access: { [right]: 'nobody' } }, async () => (await person.auth.me()).can[right], undefined],
+    ]),
+  ),
+  'access.roles': [
+    { access: { roles: { sales: { upload: true } } } },
+    async () => (await person.capabilities.get()).access.roles.includes('sales'),
+    true,
+  ],
+  'access.participant_roles': [
+    { access: { participant_roles: { helper: { rights: ['react'] } } } },
+    async () =>
+      (await person.capabilities.get()).access.participant_roles.find(({ name }) => name === 'helper')?.rights,
+    ['react'],
+  ],
   'server.cors.allowed_origins': [
     { server: { cors: { allowed_origins: [ORIGIN] } } },
     () => header('access-control-allow-origin', { headers: { origin: ORIGIN } }),

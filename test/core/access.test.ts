@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAccess } from '../../lib/config/access.ts'
+import { parseConfig } from '../../lib/config/parse.ts'
 import {
   hasRight,
   may,
@@ -13,14 +14,14 @@ import type { Role } from '../../lib/core/actor.ts'
 const MEMBER: ParticipantRight[] = ['post', 'react', 'attach', 'pin', 'ask']
 const ADMIN: ParticipantRight[] = [...MEMBER, 'moderate', 'add', 'invite', 'manage', 'policy']
 const OWNER: ParticipantRight[] = [...ADMIN, 'rename', 'publish', 'freeze', 'delete']
-const RIGHTS: Record<ParticipantRole, ParticipantRight[]> = {
+const RIGHTS: Record<(typeof PARTICIPANT_ROLES)[number], ParticipantRight[]> = {
   owner: OWNER,
   admin: ADMIN,
   moderator: [...MEMBER, 'moderate'],
   member: MEMBER,
   viewer: [],
 }
-const access = createAccess()
+const access = createAccess(parseConfig())
 
 const as = (role: ParticipantRole, ...roles: Role[]) => ({ actor: { user_id: 'ada', roles }, role })
 
@@ -42,7 +43,7 @@ describe.each(PARTICIPANT_ROLES)('the participant role %s', (role) => {
 })
 
 /** The roles that each role may give, with the right to `manage`, `add` or `invite`. */
-const GIVEN: Record<ParticipantRole, ParticipantRole[]> = {
+const GIVEN: Record<(typeof PARTICIPANT_ROLES)[number], ParticipantRole[]> = {
   owner: ['owner', 'admin', 'moderator', 'member', 'viewer'],
   admin: ['admin', 'moderator', 'member', 'viewer'],
   moderator: [],

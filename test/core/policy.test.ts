@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createAccess } from '../../lib/config/access.ts'
+import { parseConfig } from '../../lib/config/parse.ts'
 import { type Act, may, PARTICIPANT_ROLES, type ParticipantRole, refusal, toRefused } from '../../lib/core/access.ts'
 import { POLICY_ACTS, POLICY_VALUES, type PolicyValue } from '../../lib/core/policy.ts'
 
-const access = createAccess()
+const access = createAccess(parseConfig())
 const ACTS = POLICY_ACTS.filter((act) => act !== 'mention_all')
 
 /** The roles that each value names. */

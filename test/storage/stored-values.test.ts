@@ -1,10 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { EmailRequestRow } from '../../lib/accounts/mails/store.ts'
-import { Role } from '../../lib/accounts/users/schema.ts'
 import { MessageStatus } from '../../lib/chat/answers/schema.ts'
 import { FAILURES } from '../../lib/chat/answers/schema-failures.ts'
 import { Attachment } from '../../lib/chat/attachments/schema.ts'
-import { ParticipantRole } from '../../lib/chat/conversations/schema.ts'
 import { Layout } from '../../lib/chat/conversations/schema-look.ts'
 import { Level } from '../../lib/chat/conversations/schema-settings.ts'
 import { PersistedEvent } from '../../lib/chat/events/schema.ts'
@@ -15,7 +13,7 @@ import { LimitAssignmentInput } from '../../lib/limits/schema.ts'
 import { TABLES } from '../../lib/storage/archive/format.ts'
 import { openStorage } from '../../lib/storage/open.ts'
 import { sql, statement } from '../../lib/storage/sql.ts'
-import { CLOSED_COLUMNS, JSON_COLUMNS, LABELS, QUOTED } from '../../lib/storage/stored-values.ts'
+import { CLOSED_COLUMNS, JSON_COLUMNS, LABELS, QUOTED, ROLES } from '../../lib/storage/stored-values.ts'
 import { bytesFor, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { placementOf } from '../support/placement.ts'
@@ -26,14 +24,10 @@ const REQUEST_KINDS: Record<EmailRequestRow['kind'], 0> = { invite: 0, join: 0, 
 
 /** The sets of the API; what it does not show is the service's own. */
 const SETS: Record<string, readonly string[]> = {
-  'users.roles': Role.options,
   'users.avatar_type': PHOTO_TYPES,
   'email_requests.kind': Object.keys(REQUEST_KINDS),
-  'email_requests.roles': Role.options,
   'conversations.layout': Layout.options,
-  'participants.role': ParticipantRole.options,
   'participants.level': Level.options,
-  'invites.role': ParticipantRole.options,
   'messages.role': Message.entries.role.options,
   'messages.status': MessageStatus.options,
   'attachments.sniffed': FILE_TYPES,
@@ -71,7 +65,7 @@ it('every text of an archive has a decision: closed, a label, JSON, or free', as
     return rows.filter(({ type }) => type === 'TEXT').map(({ name }) => `${table}.${name}`)
   })
   const texts = (await Promise.all(columns)).flat().filter((name) => !/[._](id|hash|key|by|digest)$/.test(name))
-  const labels = [LABELS, JSON_COLUMNS, QUOTED].flatMap((each) =>
+  const labels = [LABELS, JSON_COLUMNS, QUOTED, ROLES].flatMap((each) =>
     Object.entries(each).flatMap(([table, names]) => names.map((name) => `${table}.${name}`)),
   )
   expect(texts.sort()).toEqual([...Object.keys(SETS), ...labels, ...FREE.split(' ')].sort())
@@ -126,8 +120,8 @@ describeOnEachDatabase('an archive with values that the service never writes', (
       ['attachments', 'status', 'lost'],
       ['attachments', 'type', 'text/plain\r\nset-cookie: a=b'],
       ['attachments', 'name', 'a\u0000b'],
-      ['participants', 'role', 'emperor'],
-      ['users', 'roles', 'member,root'],
+      ['participants', 'role', 'Emperor'],
+      ['users', 'roles', 'member;root'],
       ['messages', 'role', 'tool'],
       ['messages', 'metadata', '{}, "role": "system"'],
       ['messages', 'reaction_list', '[], "author_user_id": "a"'],

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { hasServiceRight } from '../../core/access.ts'
+import { assertRoles, hasServiceRight } from '../../core/access.ts'
 import { type Actor, assertAdmin, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -38,6 +38,7 @@ export const change = useCase({
     assertAdmin(actor)
     const { display_name: _, ...ruling } = input
     if (Object.values(ruling).some((value) => value !== undefined)) refuseKeys(actor)
+    assertRoles(ctx.access.service, 'roles', input.roles ?? [])
     const hasher = { user: actor.user_id || undefined, ip: actor.ip }
     const password_hash =
       input.password === undefined ? undefined : await ctx.accounts.passwords.hash(input.password, hasher)

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { assertServiceRight } from '../../core/access.ts'
 import { type Actor, assertPerson, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
@@ -28,7 +29,7 @@ const TOUCH_SECONDS = 60
 /**
  * Creates a key that acts as the actor. It is returned only here; the database has a digest.
  *
- * @throws ChatError `forbidden` with a key, and for the operator; `confirmation_required`; `validation_failed` for an
+ * @throws ChatError `forbidden` with a key, for the operator, and without the right `keys`; `confirmation_required`; `validation_failed` for an
  *   expiry in the past; `conflict` with too many keys, and where the host identifies callers (`ports.identity`);
  *   `rate_limited`
  */
@@ -40,6 +41,7 @@ export const create = useCase({
     if (ctx.host.identity) throw new ChatError('conflict', { message: NO_KEYS })
     refuseKeys(actor)
     assertPerson(actor)
+    assertServiceRight(ctx.access, actor, 'keys')
     const { name } = input
     const expires_at = input.expires_at === undefined ? null : fromInstant(input.expires_at)
     if (expires_at !== null && expires_at <= ctx.now())

@@ -1,3 +1,4 @@
+import { assertRoles } from '../../core/access.ts'
 import { type Actor, assertAdmin, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -24,6 +25,7 @@ export const ensure = useCase({
   run: async (ctx, actor, input): Promise<{ user: Account }> => {
     assertAdmin(actor)
     refuseKeys(actor)
+    assertRoles(ctx.access.service, 'roles', input.roles ?? [])
     return { user: await toAccount(ctx.db, await upsertHostUser(ctx, input, byActor(actor)), photosOf(ctx.config)) }
   },
 })

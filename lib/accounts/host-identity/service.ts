@@ -29,6 +29,7 @@ import { announceChange } from '../users/announcing.ts'
 import { isOwnPhoto } from '../users/photos.ts'
 import { findUserByEmail, findUserByUsername, lockUser, type ShownUser, type UserRow } from '../users/store.ts'
 import { insertUser, updateProfile } from '../users/store-naming.ts'
+import { withKnownRoles } from './known-roles.ts'
 import { placeholderUser, toProfile } from './rules.ts'
 
 /** A user of the host's, as it is stored. */
@@ -91,9 +92,10 @@ export async function identifyByToken(
 /** The user of what a host or a token says; its streams follow what was said. */
 async function admit(
   ctx: Context,
-  identity: HostIdentity,
+  given: HostIdentity,
   { at, ip, ask }: Pick<Login, 'at'> & { ip: string | undefined; ask?: HostLogin['ask'] },
 ): Promise<Actor> {
+  const identity = withKnownRoles(ctx, given)
   const { subject, issued_at, expires_at } = identity
   const user = await upsertHostUser(ctx, identity, { ip })
   if (isRefused(user, identity)) throw new ChatError('unauthenticated')

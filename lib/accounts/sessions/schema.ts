@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { ServiceRight } from '../../core/access.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, text } from '../../core/schema.ts'
 import { ChosenUsername, DisplayName, Password, User } from '../users/schema.ts'
@@ -10,11 +11,33 @@ export type Credentials = v.InferOutput<typeof Credentials>
 export const Session = v.object({ id: Id, issued_at: Instant, expires_at: Instant, absolute_expires_at: Instant })
 export type Session = v.InferOutput<typeof Session>
 
+const Towards = v.optional(v.picklist(['shared', 'everyone']))
+const Given = v.optional(v.literal(true))
+
+/** The rights of the caller in the service, the missing ones left out; `shared`: towards users of a common private conversation. */
+export const ServiceCan = v.object({
+  find_users: Towards,
+  add_people: Towards,
+  open_direct: Towards,
+  create_conversations: Given,
+  browse: Given,
+  invite: Given,
+  upload: Given,
+  ask_assistant: Given,
+  mention_all: Given,
+  keys: Given,
+  post: Given,
+  react: Given,
+  publish: Given,
+  moderate: Given,
+} satisfies Record<ServiceRight, unknown>)
+
 /** The caller; without a session for an API key, and with a host's own authentication. */
 export const MeAnswer = v.object({
   user: User,
   session: v.optional(Session),
   receipts: v.pipe(v.boolean(), v.description('Whether the caller shares read markers, and sees those of others')),
+  can: ServiceCan,
 })
 export type MeAnswer = v.InferOutput<typeof MeAnswer>
 

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { rightsOf } from '../../core/access.ts'
 import { type Actor, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, fingerprint, newToken } from '../../core/ids.ts'
@@ -209,7 +210,11 @@ export const me = useCase({
     if (actor.session_id === undefined) {
       const user = await findOwnUser(ctx.db, actor.user_id)
       if (!user) throw new ChatError('unauthenticated')
-      return { user: toUser(user, photosOf(ctx.config)), receipts: user.receipts === 1 }
+      return {
+        user: toUser(user, photosOf(ctx.config)),
+        receipts: user.receipts === 1,
+        can: rightsOf(ctx.access, actor),
+      }
     }
     const session = await findSession(ctx.db, actor.session_id)
     if (!session) throw new ChatError('unauthenticated')
@@ -217,6 +222,7 @@ export const me = useCase({
       user: toUser(session.user, photosOf(ctx.config)),
       session: toSession(session.session),
       receipts: session.user.receipts === 1,
+      can: rightsOf(ctx.access, actor),
     }
   },
 })

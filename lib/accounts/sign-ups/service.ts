@@ -1,6 +1,6 @@
 import { toLink } from '../../config/links.ts'
 import type { Context, InviteToRooms } from '../../context.ts'
-import { mayWrite } from '../../core/access.ts'
+import { assertRoles, mayWrite } from '../../core/access.ts'
 import { assertAdmin, joinRoles, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -55,6 +55,7 @@ export const invite = useCase({
   run: async (ctx, actor, input): Promise<InvitedNewcomer> => {
     assertAdmin(actor)
     refuseKeys(actor)
+    assertRoles(ctx.access.service, 'roles', input.roles)
     const { outbox } = ctx.mail
     if (!hasSignIn(ctx) || !ctx.config.invites.allow_signup) throw new ChatError('signup_disabled')
     if (input.mail && !outbox)

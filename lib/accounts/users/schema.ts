@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ROLE_NAME } from '../../core/actor.ts'
 import { isEmail, isLabel, isReservedName, isUsername, PATTERNS, RESERVED_NAMES } from '../../core/characters.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, Limit, text } from '../../core/schema.ts'
@@ -96,8 +97,8 @@ export const Password = v.pipe(
   v.description('At least 8 characters, and at most 72 bytes of UTF-8, after NFKC normalisation'),
 )
 
-/** A role in the service. */
-export const Role = v.picklist(['admin', 'member', 'read_only', 'guest'])
+/** A role in the service: `admin`, `member`, `read_only`, `guest`, or one of `access.roles`. */
+export const Role = v.pipe(v.string(), v.regex(ROLE_NAME, 'must be the name of a role'))
 
 export const Roles = v.pipe(v.array(Role), v.minLength(1))
 
@@ -222,8 +223,10 @@ export const PeopleQuery = v.object({
   ),
   for: v.optional(
     v.pipe(
-      v.picklist(['direct']),
-      v.description('With `query`: only users with whom the caller could open a direct conversation'),
+      v.picklist(['direct', 'add']),
+      v.description(
+        'With `query`: only users with whom the caller could open a direct conversation, or that the caller could add to one',
+      ),
     ),
   ),
   limit: Limit(20, 50),

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { Context } from '../../context.ts'
+import { assertRoles } from '../../core/access.ts'
 import { type Actor, assertAdmin, joinRoles, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
@@ -28,6 +29,7 @@ export const create = useCase({
   errors: ['email_taken', 'username_taken'],
   run: async (ctx, actor, input): Promise<{ user: Account }> => {
     assertAdmin(actor)
+    assertRoles(ctx.access.service, 'roles', input.roles)
     // Otherwise a stolen key could create a separate login, which would outlive the revoked key.
     if (input.password !== undefined || input.roles.includes('admin')) refuseKeys(actor)
     // A host with its own authentication needs no set-up.

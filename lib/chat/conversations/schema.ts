@@ -1,14 +1,21 @@
 import * as v from 'valibot'
 import { Email, ReadAvatar, Subject, Username } from '../../accounts/users/schema.ts'
-import { PARTICIPANT_ROLES } from '../../core/access.ts'
+import { ROLE_NAME } from '../../core/actor.ts'
 import { MAX_EXCERPT_LENGTH } from '../../core/excerpt.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, label, StreamPosition, text, withoutArrays } from '../../core/schema.ts'
 import { LookFields, LookInput } from './schema-look.ts'
 import { ConversationPolicy, OwnFields, PolicyChange } from './schema-settings.ts'
 
-/** Owners may do everything, admins also manage participants below owner, members read and post, viewers read. */
-export const ParticipantRole = v.picklist(PARTICIPANT_ROLES)
+/**
+ * Owners may do everything, admins also manage participants below owner, moderators also delete messages of others, members
+ * read and post, viewers read; or one of `access.participant_roles`.
+ */
+export const ParticipantRole = v.pipe(
+  v.string(),
+  v.regex(ROLE_NAME, 'must be the name of a role'),
+  v.description('`owner`, `admin`, `moderator`, `member`, `viewer`, or one of `access.participant_roles`'),
+)
 export type ParticipantRole = v.InferOutput<typeof ParticipantRole>
 
 /** Whether a user is online; `last_seen_at` if it is known. */

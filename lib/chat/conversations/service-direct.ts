@@ -8,13 +8,13 @@ import { type Actor, assertUser } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
-import type { Queries } from '../../storage/database.ts'
 import { reviewJoin } from '../hooks/before.ts'
 import { toPairKey } from '../memberships/rules.ts'
 import { insertParticipant } from '../memberships/store.ts'
 import { insertConversation, NOT_DIRECT } from '../memberships/store-conversations.ts'
-import { findPair, haveCommon } from '../memberships/store-direct.ts'
+import { findPair } from '../memberships/store-direct.ts'
 import { findSettings } from '../memberships/store-settings.ts'
+import { assertReaches, isKnown } from '../people/reach.ts'
 import type { OpenedConversation } from './schema.ts'
 import { AnyDirectInput } from './schema-direct.ts'
 import { get } from './service.ts'
@@ -25,8 +25,8 @@ import { setSettings } from './service-settings.ts'
  * creates it. Both own it. For the actor it is no longer archived. With a system actor it has one participant, the
  * user, and is opened whatever `direct.*` is.
  *
- * @throws ChatError `not_found` for an unknown or disabled user, and with `direct.enabled = false`; `forbidden` for a
- *   read-only user, for a user in none of the actor's conversations unless `direct.who` is `everyone`, and by the hook
+ * @throws ChatError `not_found` for a user that the actor may not know of, and a disabled one, and with
+ *   `direct.enabled = false`; `forbidden` without the right `open_direct`, for a user beyond its reach, and by the hook
  */
 export const direct = useCase({
   takes: ['actor'],
@@ -37,7 +37,7 @@ export const direct = useCase({
     const isSystem = actor.system !== undefined
     if (!ctx.config.direct.enabled && !isSystem) throw new ChatError('not_found')
     assertServiceRight(ctx.access, actor, 'open_direct')
-    const partner = await findPartner(ctx.db, input)
+    const partner = await findPartner(ctx, actor, input)
     const pair_key = toPairKey(actor.user_id, partner.id)
     const existingId = await findPair(ctx.db, pair_key)
     const created = existingId === undefined ? await create(ctx, actor, { partner, pair_key }) : undefined
@@ -49,13 +49,16 @@ export const direct = useCase({
   },
 })
 
-/** @throws ChatError `not_found`, also for a disabled user and a system actor */
-async function findPartner(db: Queries, input: AnyDirectInput): Promise<HostUser> {
+/** @throws ChatError `not_found`, also for a disabled user, a system actor, and a user that the actor may not know of */
+async function findPartner(ctx: Context, actor: Actor, input: AnyDirectInput): Promise<HostUser> {
+  const { db } = ctx
   const user =
     'subject' in input
       ? await findIdentity(db, hostKey(input.subject))
       : await ('user_id' in input ? findUser(db, input.user_id) : findUserByUsername(db, input.username))
-  if (!user || user.disabled_at || (await isSystemUser(db, user.id))) throw new ChatError('not_found', NO_SUCH_USER)
+  const known = await isKnown(ctx, db, actor, user?.id)
+  if (!user || !known || user.disabled_at || (await isSystemUser(db, user.id)))
+    throw new ChatError('not_found', NO_SUCH_USER)
   return user
 }
 
@@ -70,13 +73,7 @@ interface Pair {
 async function create(ctx: Context, actor: Actor, { partner, pair_key }: Pair): Promise<string | undefined> {
   const { user_id, system } = actor
   const isOwn = partner.id === user_id
-  if (
-    !isOwn &&
-    system === undefined &&
-    ctx.config.direct.who === 'shared' &&
-    !(await haveCommon(ctx.db, user_id, partner.id))
-  )
-    throw new ChatError('forbidden', { reason: 'not_shared' })
+  await assertReaches(ctx, ctx.db, actor, 'open_direct', partner.id)
   const id = ctx.id()
   if (!isOwn) await reviewJoin(ctx, { actor, conversation_id: id, user_id: partner.id, role: 'owner', direct: true })
   const people = isOwn ? [user_id] : [user_id, partner.id]

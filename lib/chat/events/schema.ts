@@ -1,12 +1,11 @@
 import * as v from 'valibot'
 import { Person } from '../../accounts/users/schema.ts'
-import { PARTICIPANT_ROLES } from '../../core/access.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, opaque } from '../../core/schema.ts'
 import { MessageDelta, Usage } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
 import { Attachment } from '../attachments/schema.ts'
-import { ConversationFields } from '../conversations/schema.ts'
+import { ConversationFields, ParticipantRole } from '../conversations/schema.ts'
 import { ConversationSettings } from '../conversations/schema-settings.ts'
 import { Message, Reaction, ReplyState } from '../messages/schema.ts'
 import { Notification } from '../notifications/schema.ts'
@@ -101,7 +100,7 @@ export const PersistedEvent = v.variant('type', [
     v.object({
       conversation_id: Id,
       user_id: Id,
-      role: v.optional(v.picklist(PARTICIPANT_ROLES)),
+      role: v.optional(ParticipantRole),
       action: v.picklist(['added', 'removed', 'role_updated']),
     }),
   ),

@@ -3,7 +3,7 @@ import { forgetJoins } from '../../accounts/mails/store.ts'
 import type { SignedIn } from '../../accounts/sessions/service.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
-import { assertHasRight, assertMayGive, assertMayWrite } from '../../core/access.ts'
+import { assertHasRight, assertMayGive, assertMayWrite, assertRoles } from '../../core/access.ts'
 import { type Actor, assertPerson } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
@@ -38,6 +38,7 @@ export const create = useCase({
   input: InviteInput,
   errors: ['not_found', 'forbidden', 'conflict'],
   run: async (ctx, actor, conversationId, input): Promise<CreatedInvite> => {
+    assertRoles(ctx.access.participant, 'role', [input.role])
     await reserveMail(ctx, actor, input)
     return ctx.write(async (tx) => {
       const place = await lockForInvites(ctx, tx, actor, conversationId)

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
-import { type Access, hasRight } from '../../core/access.ts'
+import { type Access, hasRight, reachFor } from '../../core/access.ts'
+import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { isNamed } from '../../core/policy.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
@@ -53,7 +54,7 @@ export interface KnownParticipants {
 
 /** The author, and the conversation's policy. */
 export interface Writer extends PolicyColumns {
-  user_id: string
+  actor: Actor
   role: ParticipantRole
 }
 
@@ -80,7 +81,7 @@ export function decideMentions(
   if ('names' in mentions) {
     const { names: written, kept } = mentions
     const idOf = kept ? new Map([...participants.idOf, ...kept.idOf]) : participants.idOf
-    const { user_ids, all: isNamed, names } = chooseNamed(written, idOf, writer.user_id, kept?.user_ids)
+    const { user_ids, all: isNamed, names } = chooseNamed(written, idOf, writer.actor.user_id, kept?.user_ids)
     const all = kept?.all || (isNamed && (kept?.meansAll || mayAll(true)))
     const origins: MentionOrigins = {
       ...(Object.keys(names).length > 0 && { names }),
@@ -90,7 +91,9 @@ export function decideMentions(
     return { user_ids: user_ids.sort(), all, origins }
   }
   const all = mentions.all && mayAll(false)
-  const ids = new Set(mentions.user_ids.filter((id) => participants.participating.has(id) && id !== writer.user_id))
+  const ids = new Set(
+    mentions.user_ids.filter((id) => participants.participating.has(id) && id !== writer.actor.user_id),
+  )
   const user_ids = [...ids].sort()
   return { user_ids, all, origins: { user_ids, ...(all && { all: true as const }) } }
 }
@@ -102,15 +105,11 @@ function mayMentionAll(
   { isFound, most }: { isFound: boolean; most: number },
 ): boolean {
   const { mention_all } = toPolicy(writer)
-  const isAllowed = isNamed(mention_all, (right) => hasRight(access, writer.role, right))
+  const hasService = reachFor(access, writer.actor, 'mention_all') !== undefined
+  const isAllowed = hasService && isNamed(mention_all, (right) => hasRight(access, writer.role, right))
   if (isAllowed && participants <= most) return true
   // In a text it is text then.
   if (isFound) return false
-  if (!isAllowed)
-    throw new ChatError('forbidden', {
-      reason: 'policy',
-      right: 'mention_all',
-      message: 'The policy of the conversation does not let you mention all.',
-    })
+  if (!isAllowed) throw new ChatError('forbidden', { reason: hasService ? 'policy' : 'role', right: 'mention_all' })
   throw new ChatError('conflict', { message: `At most ${most} participants can be mentioned at once.` })
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { addSeen, countThread } from '../../storage/unread-counts.ts'
 import type { LockedForChange } from '../memberships/access.ts'
@@ -42,7 +43,7 @@ export async function editMentions(
   ctx: Pick<Context, 'access' | 'config' | 'id'>,
   tx: Tx,
   message: MessageRow,
-  place: LockedForChange,
+  place: LockedForChange & { actor: Actor },
   input: Pick<Edit, 'content' | 'mentions'>,
 ): Promise<void> {
   if (message.role === 'assistant' && !input.mentions) return
@@ -116,16 +117,16 @@ async function decide(
   ctx: Pick<Context, 'access' | 'config'>,
   tx: Tx,
   message: MessageRow,
-  { role }: LockedForChange,
+  { actor, role }: LockedForChange & { actor: Actor },
   { stored, ...input }: Pick<Edit, 'content' | 'mentions'> & { stored: string | null },
 ): Promise<{ known: KnownParticipants; after: Mentioned }> {
-  const { conversation_id, posted_by } = message
+  const { conversation_id } = message
   const kept = input.mentions ? undefined : keptMentions(message, stored)
   const wanted = mentionsWanted(input, kept)
   if (!wanted) return { known: NOT_KNOWN, after: { ...NO_MENTIONS, origins: originsWithout(input) } }
   const participants = (await lookUpMentions(tx, [{ n: 0, conversation_id, parent_id: null, wanted }])).get(0)!
   const policy = await findPolicy(tx, conversation_id)
-  const after = decideMentions(ctx, wanted, participants, { user_id: posted_by!, role, ...policy })
+  const after = decideMentions(ctx, wanted, participants, { actor, role, ...policy })
   return { known: participants, after }
 }
 

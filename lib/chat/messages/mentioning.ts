@@ -44,13 +44,13 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): P
     },
 
     /** @throws ChatError `forbidden`, `conflict` as {@link decideMentions} */
-    decide({ actor: { user_id }, input }, { target: { n, role, is_direct, policy } }) {
+    decide({ actor, input }, { target: { n, role, is_direct, policy } }) {
       if (!wanted[n]) {
         // The names in a text that was not to be searched stay text in an edit.
         const origins = input.mentions && originsWithout(input)
         return origins ? { mention_origins: JSON.stringify(origins) } : undefined
       }
-      const writer = { user_id, role, is_direct, policy }
+      const writer = { actor, role, is_direct, policy }
       const mentioned = decideMentions(ctx, wanted[n], known.get(n)!, writer)
       decided.set(n, mentioned)
       return toColumns(mentioned)

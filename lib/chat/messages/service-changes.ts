@@ -61,7 +61,7 @@ export const edit = useCase({
         if (metadata) await replaceMetadata(tx, messageId, toStored(metadata))
         if (attachment_ids?.length) assertMay(ctx.access, { ...place, actor }, 'attach')
         if (attachment_ids) await replaceFiles(ctx, tx, message, { user_id: actor.user_id, ids: attachment_ids })
-        await editMentions(ctx, tx, message, place, { content, mentions: input.mentions })
+        await editMentions(ctx, tx, message, { ...place, actor }, { content, mentions: input.mentions })
         tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })
       },
       { full_disk: 'refused' },

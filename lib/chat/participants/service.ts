@@ -5,7 +5,7 @@ import { photosOf } from '../../accounts/users/photos.ts'
 import { findUser, findUserByEmail, findUserByUsername } from '../../accounts/users/store.ts'
 import { isSystemUser } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
-import { assertMayGive, hasRight } from '../../core/access.ts'
+import { assertMayGive, assertRoles, hasRight } from '../../core/access.ts'
 import { type Actor, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
@@ -35,6 +35,7 @@ import { isOfSystem } from '../memberships/store-conversations.ts'
 import { FIRST, withPresence } from '../memberships/with-presence.ts'
 import { makeNotifications, type NewNotification } from '../notifications/store-making.ts'
 import { parseQuery } from '../people/query.ts'
+import { assertReaches, isKnown } from '../people/reach.ts'
 import { endParticipation } from './ending.ts'
 import { findParticipants } from './find.ts'
 
@@ -104,12 +105,13 @@ async function addTo(
 ): Promise<AddedParticipant> {
   if (ctx.host.hooks.beforeJoin) await review(ctx, actor, conversationId, input)
   if ('email' in input) await reserveMail(ctx, actor, input)
+  assertRoles(ctx.access.participant, 'role', [input.role])
   const added = await ctx.write(async (tx) => {
     const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
     if (hasRight(ctx.access, input.role, 'delete')) refuseKeys(actor)
     assertMayGive(ctx.access, { ...place, actor }, 'add', input.role)
     refuseDirect(place, 'it has no other participants')
-    const user = await findInvitee(tx, input)
+    const user = await findInvitee(ctx, tx, actor, input)
     if (!user && 'email' in input) {
       const { token, expires_at } = await createInvite(ctx, tx, actor, conversationId, input)
       return { invite: { ...(token !== undefined && { token }), expires_at } }
@@ -147,7 +149,7 @@ async function review(ctx: Context, actor: Actor, conversation_id: string, input
   const { role } = input
   const place = await requireMember(ctx.db, actor, conversation_id)
   assertMayGive(ctx.access, { ...place, actor }, 'add', role)
-  const user = await findInvitee(ctx.db, input)
+  const user = await findInvitee(ctx, ctx.db, actor, input)
   if (!user || user.disabled_at || (await findMembership(ctx.db, conversation_id, user.id))) return
   await reviewJoin(ctx, { actor, conversation_id, user_id: user.id, role })
 }
@@ -163,6 +165,7 @@ export const changeRole = useCase({
   input: RoleChange,
   errors: ['not_found', 'forbidden', 'last_owner', 'conflict'],
   run: async (ctx, actor, conversationId, userId, { role }): Promise<ChangedParticipant> => {
+    assertRoles(ctx.access.participant, 'role', [role])
     const other = await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
       const other = await findMembership(tx, conversationId, userId)
@@ -232,7 +235,24 @@ async function findUserByProvenEmail(tx: Queries, email: string): Promise<HostUs
   return user?.email_verified_at === null ? undefined : user
 }
 
-function findInvitee(tx: Queries, input: AnyParticipantInput): Promise<HostUser | undefined> {
+/**
+ * The user to add, if the actor may know of one.
+ *
+ * @throws ChatError `forbidden` for a user beyond the reach of the right `add_people`
+ */
+async function findInvitee(
+  ctx: Context,
+  db: Queries,
+  actor: Actor,
+  input: AnyParticipantInput,
+): Promise<HostUser | undefined> {
+  const user = await findNamed(db, input)
+  if (!(await isKnown(ctx, db, actor, user?.id)) || !user) return undefined
+  await assertReaches(ctx, db, actor, 'add_people', user.id)
+  return user
+}
+
+function findNamed(tx: Queries, input: AnyParticipantInput): Promise<HostUser | undefined> {
   if ('subject' in input) return findIdentity(tx, hostKey(input.subject))
   if ('user_id' in input) return findUser(tx, input.user_id)
   return 'username' in input ? findUserByUsername(tx, input.username) : findUserByProvenEmail(tx, input.email)

@@ -4,13 +4,14 @@ import { type People, PeopleQuery, type PersonAnswer } from '../../accounts/user
 import { listMerged } from '../../accounts/users/store-merged.ts'
 import { listVisible, type PersonRow, toPerson } from '../../accounts/users/store-people.ts'
 import type { Context } from '../../context.ts'
-import { hasServiceRight } from '../../core/access.ts'
+import { assertServiceRight } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { Id } from '../../core/schema.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPeople } from './find.ts'
 import { parseQuery } from './query.ts'
+import { reachOfSearch } from './reach.ts'
 
 /**
  * A user as others read it: the actor, a system actor, a user who takes part, or did, in a conversation of the actor's;
@@ -33,7 +34,8 @@ export const get = useCase({
  * that the actor shares with them, then others, by username. Or users by their ids, in that order, without those that
  * {@link get} does not return.
  *
- * @throws ChatError `validation_failed` for a query that is too short, and unless there is either a query or ids
+ * @throws ChatError `validation_failed` for a query that is too short, and unless there is either a query or ids; `forbidden`
+ *   for a query without the right `find_users`
  */
 export const search = useCase({
   takes: ['actor'],
@@ -43,9 +45,10 @@ export const search = useCase({
     const photos = photosOf(ctx.config)
     if (query !== undefined && ids === undefined) {
       const search = { user_id: actor.user_id, query: parseQuery(query), limit }
-      const direct = purpose === 'direct' ? directWith(ctx, actor) : 'everyone'
-      if (direct === 'none') return { users: [] }
-      const rows = await findPeople(ctx.db, { ...search, isShared: direct === 'shared' })
+      assertServiceRight(ctx.access, actor, 'find_users')
+      const reach = reachOfSearch(ctx.access, actor, purpose && ACTS[purpose])
+      if (reach === undefined) return { users: [] }
+      const rows = await findPeople(ctx.db, { ...search, isShared: reach === 'shared' })
       return { users: rows.map((row) => toPerson(row, photos)) }
     }
     if (ids === undefined || query !== undefined) throw new ChatError('validation_failed', { errors: [EITHER] })
@@ -53,14 +56,8 @@ export const search = useCase({
   },
 })
 
-/** The users with which an actor may open a direct conversation; that also depends on the host's hook, which is not asked. */
-function directWith(
-  { access, config }: Pick<Context, 'access' | 'config'>,
-  actor: Actor,
-): 'none' | 'shared' | 'everyone' {
-  if (actor.system !== undefined) return 'everyone'
-  return config.direct.enabled && hasServiceRight(access, actor.roles, 'open_direct') ? config.direct.who : 'none'
-}
+/** The right for each purpose of a search; whether the host's hook refuses is not asked. */
+const ACTS = { direct: 'open_direct', add: 'add_people' } as const
 
 /** The users with these ids that the actor may see, in this order, each once; for one that was merged, the other one. */
 async function listPeople({ db }: Pick<Context, 'db'>, actor: Actor, texts: string[]): Promise<PersonRow[]> {

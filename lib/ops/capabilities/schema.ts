@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { Layout } from '../../chat/conversations/schema-look.ts'
+import { PARTICIPANT_RIGHTS } from '../../core/access.ts'
 
 /** A provider that can sign users in. */
 export const OfferedProvider = v.object({
@@ -29,6 +30,15 @@ export const OfferedFiles = v.object({
 /** The photos that users can set. */
 export const OfferedPhotos = v.object({ max_bytes: v.pipe(v.number(), v.description('Size of a photo')) })
 
+/** A role of participants, and what it may do in a conversation whose policy says nothing of it. */
+export const OfferedRole = v.object({ name: v.string(), rights: v.array(v.picklist(PARTICIPANT_RIGHTS)) })
+
+/** The roles that there are. */
+export const OfferedAccess = v.object({
+  roles: v.pipe(v.array(v.string()), v.description('The roles in the service')),
+  participant_roles: v.pipe(v.array(OfferedRole), v.description('The roles in conversations')),
+})
+
 /** The cookie and the header of the CSRF token. */
 export const CsrfNames = v.object({ cookie_name: v.string(), header_name: v.string() })
 
@@ -46,6 +56,7 @@ export const Capabilities = v.object({
   avatars: v.optional(OfferedPhotos),
   default_layout: v.pipe(Layout, v.description('The layout of a new conversation for which none is chosen')),
   direct: v.pipe(v.boolean(), v.description('Whether direct conversations can be opened')),
+  access: OfferedAccess,
   /** Missing if the service checks no CSRF token. */
   csrf: v.optional(CsrfNames),
   limits: OfferedLimits,

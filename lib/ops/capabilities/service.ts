@@ -6,9 +6,10 @@ import type { Capabilities } from './schema.ts'
 /** What the service offers and allows, as it is configured. Nothing in it is of a user, and nothing is secret. */
 export const get = useCase({
   takes: [],
-  run: ({ config, answers, host, mail: { outbox }, search }): Capabilities => {
+  run: ({ access, config, answers, host, mail: { outbox }, search }): Capabilities => {
     const { cookie_name, header_name, enabled } = config.security.csrf
     const { message_bytes, max_depth, reactions_per_message, pins } = config.limits
+    const participant_roles = [...access.participant].map(([name, rights]) => ({ name, rights: [...rights] }))
     const { assistant, attachments: files, avatars, invites } = config
     const signsIn = hasSignIn({ config, host })
     return {
@@ -23,6 +24,7 @@ export const get = useCase({
       ...(avatars.enabled && { avatars: { max_bytes: avatars.max_bytes } }),
       default_layout: config.conversations.default_layout,
       direct: config.direct.enabled,
+      access: { roles: [...access.service.keys()], participant_roles },
       ...(!host.identity && enabled && { csrf: { cookie_name, header_name } }),
       limits: {
         ...{ message_bytes, max_depth, reactions_per_message, pins },

@@ -3,18 +3,18 @@ import { listOfMessage, setList, toAttachment } from '../../chat/attachments/sto
 import { TABLES } from '../../storage/archive/format.ts'
 import type { Dialect, Queries } from '../../storage/database.ts'
 import { join, listOf, literal, name, type Sql, sql } from '../../storage/sql.ts'
-import { CLOSED_COLUMNS, type ClosedColumn, LABELS } from '../../storage/stored-values.ts'
+import { CLOSED_COLUMNS, type ClosedColumn, LABELS, ROLES } from '../../storage/stored-values.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
 /** Whether a column has a value that is not of its set. */
-function isForeign(column: string, { values, is_list }: ClosedColumn): Sql {
-  if (!is_list) return sql`${name(column)} NOT IN ${listOf(values)}`
-  // A list in commas without its known values is only a comma.
-  const rest = values.reduce(
-    (text, value) => sql`replace(${text}, ${literal(`,${value},`)}, ',')`,
-    sql`',' || ${name(column)} || ','`,
-  )
-  return sql`${rest} <> ','`
+function isForeign(column: string, { values }: ClosedColumn): Sql {
+  return sql`${name(column)} NOT IN ${listOf(values)}`
+}
+
+/** Whether a column of names of roles has anything else. */
+function isNoRole(column: string, dialect: Dialect): Sql {
+  const other = dialect === 'postgresql' ? sql`~ '[^a-z0-9_,]'` : sql`GLOB '*[^a-z0-9_,]*'`
+  return sql`(${name(column)} = '' OR ${name(column)} ${other})`
 }
 
 /** Whether a label has control characters. */
@@ -70,13 +70,20 @@ export function valueInvariants(dialect: Dialect): Invariant[] {
   const labels = Object.entries(LABELS).flatMap(([table, columns]) =>
     columns.filter((column) => column !== 'type').map((column) => rowsWhere(table, column, isBroken(column, dialect))),
   )
+  const roles = Object.entries(ROLES).flatMap(([table, columns]) =>
+    columns.map((column) => rowsWhere(table, column, isNoRole(column, dialect))),
+  )
   return [
     {
       name: 'values-known',
       says: 'Roles, states and kinds are among those that the service writes, and names have no control characters.',
       remedy: 'Restore a backup, or set the value to one of those that the API has.',
       find: join(
-        [...others.map(({ table, column, set }) => rowsWhere(table, column, isForeign(column, set))), ...labels],
+        [
+          ...others.map(({ table, column, set }) => rowsWhere(table, column, isForeign(column, set))),
+          ...roles,
+          ...labels,
+        ],
         ' UNION ALL ',
       ),
     },

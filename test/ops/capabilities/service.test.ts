@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { OF_PARTICIPANT_ROLE } from '../../../lib/core/access.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { startService, UNREACHABLE_PROVIDER } from '../../support/service.ts'
 
@@ -13,6 +14,10 @@ const DEFAULTS = {
   default_layout: 'stream',
   direct: true,
   csrf: { cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
+  access: {
+    roles: ['admin', 'member', 'read_only', 'guest'],
+    participant_roles: Object.entries(OF_PARTICIPANT_ROLE).map(([name, rights]) => ({ name, rights })),
+  },
   limits: {
     message_bytes: 65_536,
     max_depth: 100,

@@ -15,7 +15,7 @@ import { texts } from '../texts/texts.ts'
 import { shortTime } from '../texts/time.ts'
 import { useAdmin } from './admin.ts'
 import { PagesEnd, usePages } from './pages.tsx'
-import { choiceOf, type RoleChoice, RoleSelect, rolesOf } from './role.tsx'
+import { choiceOf, nameOfChoice, type RoleChoice, RoleSelect, rolesOf } from './role.tsx'
 
 /** How many rooms of an invite the service takes, and how many of the latest are offered. */
 const MAX_ROOMS = 10
@@ -91,7 +91,7 @@ export function Invites() {
             <span class="name">
               <strong>{each.email}</strong>
               <small>
-                {users.roles[choiceOf(each.roles)]} · {words.until(shortTime(each.expires_at))}
+                {nameOfChoice(choiceOf(each.roles))} · {words.until(shortTime(each.expires_at))}
               </small>
             </span>
             <button type="button" aria-label={words.revoke_of(each.email)} onClick={() => setRevoking(each)}>

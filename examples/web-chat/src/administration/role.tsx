@@ -2,31 +2,40 @@ import type { Account } from 'chat-server/client/admin'
 import { Select } from '../parts/select.tsx'
 import { administrationTexts } from '../texts/settings.ts'
 
-/** What a user may do: an administrator is a member, too. */
-export type RoleChoice = 'admin' | 'member' | 'read_only'
+/** What a user may do: `admin`, `member` or `read_only`, or the names of roles of which some are the host's own. */
+export type RoleChoice = string
 
-const ROLES: Record<RoleChoice, Account['roles']> = {
+/** An administrator is a member, too. */
+const ROLES: Partial<Record<RoleChoice, Account['roles']>> = {
   admin: ['admin', 'member'],
   member: ['member'],
   read_only: ['read_only'],
 }
 
 export function rolesOf(choice: RoleChoice): Account['roles'] {
-  return ROLES[choice]
+  return ROLES[choice] ?? choice.split(', ')
 }
 
-/** The highest of the roles. */
+/** The highest of the roles, if the host has configured none of them. */
 export function choiceOf(roles: Account['roles']): RoleChoice {
+  if (roles.some((role) => !(role in ROLES))) return roles.join(', ')
   return roles.includes('admin') ? 'admin' : roles.includes('member') ? 'member' : 'read_only'
+}
+
+/** The name of a choice on the page. */
+export function nameOfChoice(choice: RoleChoice): string {
+  const names: Record<string, string> = administrationTexts.value.users.roles
+  return names[choice] ?? choice
 }
 
 export function RoleSelect({ value, onChange }: { value: RoleChoice; onChange: (value: RoleChoice) => void }) {
   const { users } = administrationTexts.value
+  const choices = ['member', 'admin', 'read_only', ...(value in ROLES ? [] : [value])]
   return (
     <Select
       label={users.role}
       value={value}
-      options={(['member', 'admin', 'read_only'] as const).map((each) => [each, users.roles[each]])}
+      options={choices.map((each) => [each, nameOfChoice(each)])}
       onChange={onChange}
     />
   )

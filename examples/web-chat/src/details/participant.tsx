@@ -8,8 +8,8 @@ import { Confirm } from '../parts/confirm.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { Select } from '../parts/select.tsx'
+import { roleName } from '../people/role-name.ts'
 import { roomTexts } from '../texts/room.ts'
-import { texts } from '../texts/texts.ts'
 
 type Role = Participant['role']
 
@@ -51,11 +51,11 @@ export function ParticipantItem(props: ParticipantProps) {
           isLabelHidden
           value={role}
           disabled={change.isRunning}
-          options={rolesFor(managedBy).map((each) => [each, texts.value.roles[each]])}
+          options={rolesFor(managedBy, role).map((each) => [each, roleName(each)])}
           onChange={(next) => void change.run(next)}
         />
       ) : (
-        <span class="role">{texts.value.roles[role]}</span>
+        <span class="role">{roleName(role)}</span>
       )}
       {mayChange && !isSelf && (
         <IconButton icon="trash" label={people.remove(name)} onClick={() => setRemoving(true)} />
@@ -74,9 +74,9 @@ export function ParticipantItem(props: ParticipantProps) {
   )
 }
 
-/** An admin appoints no owner. */
-function rolesFor(managedBy: Role): Role[] {
-  return managedBy === 'owner' ? ['owner', ...BELOW_OWNER] : [...BELOW_OWNER]
+/** An admin appoints no owner. The role that the participant has is there in any case. */
+function rolesFor(managedBy: Role, role: Role): Role[] {
+  return [...new Set([...(managedBy === 'owner' ? ['owner'] : []), ...BELOW_OWNER, role])]
 }
 
 const BELOW_OWNER = ['admin', 'moderator', 'member', 'viewer'] as const

@@ -12,6 +12,7 @@ import { Icon } from '../parts/icon.tsx'
 import { profileTexts } from '../texts/settings.ts'
 import { texts } from '../texts/texts.ts'
 import { insertMention } from './insert-mention.ts'
+import { roleName } from './role-name.ts'
 import { type ShownProfile, shownProfile } from './shown-profile.ts'
 
 /** Who a person is, and how to reach them. */
@@ -39,7 +40,7 @@ export function ProfileCard({ user_id, conversation_id }: ShownProfile) {
         <p>
           {person && <bdi>@{person.username}</bdi>}
           {status && <span>{texts.value.conversations[status]}</span>}
-          {participant && <span>{texts.value.roles[participant.role]}</span>}
+          {participant && <span>{roleName(participant.role)}</span>}
         </p>
       </div>
       {isSelf && <OwnPhoto user={session.user.value!} />}

@@ -1,0 +1,23 @@
+import type { Context } from '../../context.ts'
+import type { Access } from '../../core/access.ts'
+import type { HostIdentity } from '../identities/schema.ts'
+
+/** The names that were warned of, by the rules that do not know them: each is written once. */
+const warned = new WeakMap<Access, Set<string>>()
+
+/** How many of them are remembered: more are ignored without a warning. */
+const MAX_WARNED = 32
+
+/** What a host or a token says of a user, without roles that this service does not have. */
+export function withKnownRoles({ access, log }: Pick<Context, 'access' | 'log'>, identity: HostIdentity): HostIdentity {
+  const unknown = identity.roles?.filter((role) => role !== undefined && !access.service.has(role)) ?? []
+  if (unknown.length === 0) return identity
+  const names = warned.get(access) ?? new Set()
+  warned.set(access, names)
+  for (const role of unknown) {
+    if (role === undefined || names.has(role) || names.size >= MAX_WARNED) continue
+    names.add(role)
+    log.warn(`An identity has the role ${role}, which is not configured: it is ignored`)
+  }
+  return { ...identity, roles: identity.roles!.filter((role) => !unknown.includes(role)) }
+}
