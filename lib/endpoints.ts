@@ -29,6 +29,7 @@ import * as pins from './chat/pins/routes.ts'
 import * as presence from './chat/presence/routes.ts'
 import * as reactions from './chat/reactions/routes.ts'
 import * as receipts from './chat/receipts/routes.ts'
+import * as rooms from './chat/rooms/routes.ts'
 import * as search from './chat/search/routes.ts'
 import * as threads from './chat/threads/routes.ts'
 import * as timeline from './chat/timeline/routes.ts'
@@ -70,7 +71,8 @@ export const endpoints = {
   audit,
   tasks,
   nodes,
-  conversations: { ...conversations, ...marks },
+  // The rooms first: their paths are none of a conversation's id.
+  conversations: { ...rooms, ...conversations, ...marks },
   participants,
   invites,
   threads: { ...threads, ...follows, messages: timeline.replies },

@@ -48,6 +48,7 @@ import * as pins from './chat/pins/service.ts'
 import * as presence from './chat/presence/service.ts'
 import * as reactions from './chat/reactions/service.ts'
 import * as receipts from './chat/receipts/service.ts'
+import * as rooms from './chat/rooms/service.ts'
 import * as search from './chat/search/service.ts'
 import * as searchIndex from './chat/search/service-index.ts'
 import * as snapshots from './chat/snapshots/service.ts'
@@ -120,6 +121,7 @@ export const USE_CASES = {
   conversations: {
     ...useCasesOf(conversations),
     ...useCasesOf(changing),
+    ...useCasesOf(rooms),
     ...useCasesOf(marks),
     ...useCasesOf(direct),
     ...useCasesOf(settings),

@@ -32,7 +32,10 @@ export const OPERATIONS = {
   conversations: {
     create: 'POST /api/conversations body',
     direct: 'POST /api/conversations/direct body',
+    directory: 'GET /api/conversations/directory query',
     get: 'GET /api/conversations/{conversation_id}',
+    join: 'POST /api/conversations/{conversation_id}/join',
+    leave: 'POST /api/conversations/{conversation_id}/leave',
     list: 'GET /api/conversations query',
     markAllRead: 'POST /api/conversations/read body optional',
     markRead: 'POST /api/conversations/{conversation_id}/read body optional',

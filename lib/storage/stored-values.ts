@@ -13,7 +13,7 @@ export interface ClosedColumn {
 export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
   users: { avatar_type: { values: PHOTO_TYPES } },
   email_requests: { kind: { values: ['invite', 'join', 'change', 'undo'] } },
-  conversations: { layout: { values: ['stream', 'topics', 'assistant'] } },
+  conversations: { layout: { values: ['stream', 'topics', 'assistant'] }, visibility: { values: ['listed'] } },
   participants: { level: { values: ['all', 'mentions', 'none'] } },
   messages: {
     role: { values: ['user', 'assistant', 'system'] },

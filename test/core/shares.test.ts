@@ -173,6 +173,8 @@ const OTHERS: Record<string, string[]> = {
     'lib/accounts/sessions/service-confirmation.ts: rate_limited ×1',
     'lib/accounts/sessions/service-confirmation.ts: takeShared ×1',
     'lib/chat/invites/sign-up.ts: rate_limited ×1',
+    'lib/chat/rooms/service.ts: rate_limited ×1',
+    'lib/chat/rooms/service.ts: takeShared ×1',
     'lib/chat/search/search.ts: rate_limited ×1',
     'lib/http/request/rate-limit.ts: rate_limited ×1',
     'lib/limits/auth-failures.ts: rate_limited ×1',

@@ -182,6 +182,8 @@ const WHOLE = [
   'threadsListFollowed',
   'receiptsOfMessage',
   'newcomersList',
+  // test/chat/rooms reads its pages.
+  'conversationsDirectory',
   // test/chat/search reads its pages while messages arrive.
   'searchMessages',
   // test/chat/timeline walks them in both directions while messages are posted, deleted, restored and erased.

@@ -153,6 +153,13 @@ const ACTIONS: Record<string, Act> = {
     world.chat.threads.setTitle(by, pickOf(world, pick), { title: `title ${pick}` }),
   conversationsRename: ({ chat, conversation_id }, by, pick) =>
     chat.conversations.rename(by, conversation_id, { title: `title ${pick}` }),
+  conversationsJoin: async ({ chat, conversation_id, people }, by) => {
+    await chat.conversations.rename(people[0]!, conversation_id, { visibility: 'listed', policy: { join: 'anyone' } })
+    await chat.conversations.join(by, conversation_id)
+  },
+  // The first person reads the events.
+  conversationsLeave: ({ chat, conversation_id, people }, by) =>
+    chat.conversations.leave(by === people[0] ? people[1]! : by, conversation_id),
   participantsAdd: ({ chat, conversation_id, people }, by, pick) =>
     chat.participants.add(by, conversation_id, {
       user_id: people[pick % people.length]!.user_id,
@@ -230,6 +237,8 @@ const WALK = [
   { action: 'messagesRemove', by: 1, pick: 0 },
   { action: 'messagesRestore', by: 1, pick: 0 },
   { action: 'conversationsRename', by: 0, pick: 0 },
+  { action: 'conversationsLeave', by: 1, pick: 0 },
+  { action: 'conversationsJoin', by: 1, pick: 0 },
 ]
 
 describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {

@@ -66,6 +66,7 @@ export const FROZEN = {
     '0067-signed-tokens': 'iehhtu_DsvunQBnAamq-tGXvqUxf4u8JdWF4-nHCCdU',
     '0070-merged-users': 'foWIifjxtz35yvZt4oCU-mRSfl_cY3K5mKtmC1z7bjY',
     '0072-frozen-conversations': 'GwClcO9TRGmdiwWyjsL92k_m1v-8GAdasqXM0F7diog',
+    '0073-public-rooms': 'LkeOvbkKbUEBOtMdqVq8jU33Qb9eqdb_oQQ70sCkbx0',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -133,5 +134,6 @@ export const FROZEN = {
     '0067-signed-tokens': 'iehhtu_DsvunQBnAamq-tGXvqUxf4u8JdWF4-nHCCdU',
     '0070-merged-users': 'wxSxa_4KJhnmtTazzHg6EnGtzJ-On4POIBRETmQv8AU',
     '0072-frozen-conversations': 'GwClcO9TRGmdiwWyjsL92k_m1v-8GAdasqXM0F7diog',
+    '0073-public-rooms': 'LkeOvbkKbUEBOtMdqVq8jU33Qb9eqdb_oQQ70sCkbx0',
   },
 }

@@ -173,13 +173,14 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     },
   },
   'conversation.updated': {
-    when: 'The title, the layout, the topic, the icon, the metadata or the policy of the conversation changed.',
+    when: 'The title, the layout, the topic, the icon, the metadata, the visibility or the policy of the conversation changed, or it was frozen.',
     example: {
       conversation: {
         id: CONVERSATION,
         title: 'Engines',
         is_group: true,
         layout: 'stream',
+        visibility: 'private',
         policy: { mention_all: 'admins', receipts: 'off' },
         created_at: '2026-11-20T09:00:00.000000Z',
       },

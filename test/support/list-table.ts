@@ -82,6 +82,13 @@ export const LISTS: Record<string, Followed> = {
     query: 'limit=200',
     next: after,
   },
+  // Small rows: test/chat/rooms reads their pages.
+  conversationsDirectory: {
+    key: 'id',
+    expected: () => undefined,
+    path: () => '/api/conversations/directory',
+    next: after,
+  },
   // Returns the first 200 only.
   conversationsGet: { key: 'user_id', expected: () => undefined, path: conversation },
   participantsList: {

@@ -14,6 +14,14 @@ export type PolicyValue = v.InferOutput<typeof PolicyValue>
 export const Receipts = v.picklist(['on', 'off'])
 export type Receipts = v.InferOutput<typeof Receipts>
 
+/** Which users see a conversation without participating: none, or all with `browse` its title, topic and icon. */
+export const Visibility = v.picklist(['private', 'listed'])
+export type Visibility = v.InferOutput<typeof Visibility>
+
+/** How a user becomes a participant of a conversation that is not private: by being added or invited, or by joining. */
+export const JoinPolicy = v.picklist(['invite', 'anyone'])
+export type JoinPolicy = v.InferOutput<typeof JoinPolicy>
+
 const Act = v.optional(PolicyValue)
 
 /** The rules of a conversation, which its owners and admins set. Without a value the role of a participant decides. */
@@ -25,6 +33,7 @@ export const ConversationPolicy = v.object({
   pin: Act,
   add: Act,
   invite: Act,
+  join: v.optional(v.pipe(JoinPolicy, v.description('How users become participants; `invite` without a value'))),
   mention_all: PolicyValue,
   receipts: Receipts,
 })
@@ -43,6 +52,7 @@ export const PolicyChange = withoutArrays(
     pin: ActChange,
     add: ActChange,
     invite: ActChange,
+    join: v.optional(v.nullable(v.picklist(JoinPolicy.options))),
     mention_all: ActChange,
     receipts: v.optional(v.nullable(v.picklist(Receipts.options))),
   }),

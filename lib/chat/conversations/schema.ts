@@ -5,7 +5,7 @@ import { MAX_EXCERPT_LENGTH } from '../../core/excerpt.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, label, StreamPosition, text, withoutArrays } from '../../core/schema.ts'
 import { LookFields, LookInput } from './schema-look.ts'
-import { ConversationPolicy, OwnFields, PolicyChange } from './schema-settings.ts'
+import { ConversationPolicy, OwnFields, PolicyChange, Visibility } from './schema-settings.ts'
 
 /**
  * Owners may do everything, admins also manage participants below owner, moderators also delete messages of others, members
@@ -103,6 +103,7 @@ export const ConversationFields = v.object({
   is_group: v.boolean(),
   direct: v.optional(v.pipe(v.literal(true), v.description('Set for a direct conversation'))),
   ...LookFields,
+  visibility: v.pipe(Visibility, v.description('Which users see it without participating')),
   policy: ConversationPolicy,
   frozen_at: v.optional(v.pipe(Instant, v.description('Since when it is frozen: it can be read, and is not changed'))),
   ref: v.optional(v.pipe(v.string(), v.description('What the conversation is about: an id of the application'))),
@@ -155,6 +156,7 @@ export const ConversationInput = v.object({
     ),
   ),
   metadata: v.optional(Metadata),
+  visibility: v.optional(Visibility),
   policy: v.optional(PolicyChange),
   frozen: v.optional(v.pipe(v.boolean(), v.description('Whether nothing can be added or changed'))),
 })
@@ -222,6 +224,7 @@ export const Rename = v.object({
   ...LookInput,
   ref: v.optional(v.pipe(Ref, v.description('An empty text removes it. Over HTTP for administrators only'))),
   metadata: v.optional(Metadata),
+  visibility: v.optional(Visibility),
   policy: v.optional(PolicyChange),
   frozen: v.optional(v.pipe(v.boolean(), v.description('Whether nothing can be added or changed; for owners'))),
 })

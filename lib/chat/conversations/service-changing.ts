@@ -6,10 +6,16 @@ import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { isTaken } from '../../storage/errors.ts'
 import { lockAsMember } from '../memberships/access.ts'
-import { REF_TAKEN, refuseDirect } from '../memberships/rules.ts'
+import { assertJoinable, REF_TAKEN, refuseDirect } from '../memberships/rules.ts'
 import { layoutOf, toLookColumns } from '../memberships/rules-look.ts'
 import { changedPolicy } from '../memberships/rules-settings.ts'
-import { type CountedRow, findConversation, toStored, updateConversation } from '../memberships/store-conversations.ts'
+import {
+  type CountedRow,
+  findConversation,
+  toStored,
+  toVisibility,
+  updateConversation,
+} from '../memberships/store-conversations.ts'
 import { type Conversation, Rename } from './schema.ts'
 import { get } from './service.ts'
 
@@ -28,27 +34,32 @@ export const rename = useCase({
   input: Rename,
   errors: ['not_found', 'forbidden', 'conflict'],
   run: async (ctx, actor, conversationId, input): Promise<Conversation> => {
-    const { title, ref, metadata, policy = {}, frozen } = input
+    const { title, ref, metadata, policy = {}, frozen, visibility } = input
     const changes: Changes = {
       ...(title !== undefined && { title }),
       ...(ref !== undefined && { ref: ref || null }),
       ...(metadata && { metadata: toStored(metadata) }),
     }
     const look = toLookColumns(input)
-    const isOnlyFrozen = Object.keys(changes).length + Object.keys(look).length + Object.keys(policy).length === 0
+    const isOnlyMore = Object.keys(changes).length + Object.keys(look).length + Object.keys(policy).length === 0
     const changing = ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
       const by = { ...place, actor, ...(frozen === false && { frozen_at: null }) }
       if (frozen !== undefined) assertMay(ctx.access, by, 'freeze')
-      if (frozen === undefined || !isOnlyFrozen)
+      if (visibility !== undefined) assertMay(ctx.access, by, 'publish')
+      if ((frozen === undefined && visibility === undefined) || !isOnlyMore)
         assertMay(ctx.access, by, Object.keys(changes).length === 0 ? 'policy' : 'rename')
       if (title !== undefined) refuseDirect(place, 'it has no title')
       if (Object.keys(look).length > 0) refuseDirect(place, 'it has no layout, topic and icon of its own')
       if (Object.keys(policy).some((key) => !IN_DIRECT.has(key))) refuseDirect(place, 'both may do everything in it')
       if (frozen) refuseDirect(place, 'it is not frozen')
+      if (visibility !== undefined) refuseDirect(place, 'it is private')
       const before = (await findConversation(tx, conversationId))!
       if (Object.keys(policy).length > 0) changes.policy = changedPolicy(before.policy, policy)
       if (frozen !== undefined && frozen !== (before.frozen_at !== null)) changes.frozen_at = frozen ? place.at : null
+      if (visibility !== undefined) Object.assign(changes, toVisibility(visibility), { title: title ?? before.title })
+      const after = { ...before, ...changes }
+      assertJoinable(after.visibility, after.policy)
       Object.assign(changes, look)
       auditChanges(tx, actor, before, input)
       await updateConversation(tx, conversationId, changes)
@@ -64,7 +75,12 @@ export const rename = useCase({
 /** The rules that direct conversations have, too. */
 const IN_DIRECT: ReadonlySet<string> = new Set(['mention_all', 'receipts'])
 
-function auditChanges(tx: Tx, actor: Actor, before: CountedRow, { title, layout, policy = {}, frozen }: Rename): void {
+function auditChanges(
+  tx: Tx,
+  actor: Actor,
+  before: CountedRow,
+  { title, layout, policy = {}, frozen, visibility }: Rename,
+): void {
   const about = { ...byActor(actor), subject_id: before.id, conversation_id: before.id }
   if (title !== undefined && title !== before.title)
     tx.audit({ act: 'conversation.renamed', ...about, names: { old_title: before.title, title } })
@@ -74,6 +90,8 @@ function auditChanges(tx: Tx, actor: Actor, before: CountedRow, { title, layout,
   }
   const isFrozen = before.frozen_at !== null
   const rules = Object.fromEntries(Object.entries(policy).map(([key, value]) => [key, value ?? 'unset']))
-  const detail = { ...rules, ...(frozen !== undefined && frozen !== isFrozen && { frozen }) }
+  const isSeen = visibility !== undefined && visibility !== (before.visibility ?? 'private')
+  const more = { ...(frozen !== undefined && frozen !== isFrozen && { frozen }), ...(isSeen && { visibility }) }
+  const detail = { ...rules, ...more }
   if (Object.keys(detail).length > 0) tx.audit({ act: 'conversation.policy_changed', ...about, detail })
 }

@@ -10,7 +10,7 @@ import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log/log.ts'
 import { lockAsMember, requireMember } from '../memberships/access.ts'
-import { REF_TAKEN, refuseDirect } from '../memberships/rules.ts'
+import { assertJoinable, REF_TAKEN, refuseDirect } from '../memberships/rules.ts'
 import { toLookColumns } from '../memberships/rules-look.ts'
 import { changedPolicy } from '../memberships/rules-settings.ts'
 import { insertParticipant } from '../memberships/store.ts'
@@ -21,6 +21,7 @@ import {
   NOT_DIRECT,
   toFields,
   toStored,
+  toVisibility,
 } from '../memberships/store-conversations.ts'
 import { listPartners } from '../memberships/store-direct.ts'
 import { findSettings, toOwnFields } from '../memberships/store-settings.ts'
@@ -53,7 +54,8 @@ export const create = useCase({
   run: async (ctx, actor, input): Promise<CreatedConversation> => {
     assertUser(actor)
     assertServiceRight(ctx.access, actor, 'create_conversations')
-    const { title, is_group, ref = null, metadata = {} } = input
+    const { title, is_group, ref = null, metadata = {}, visibility = 'private' } = input
+    if (visibility !== 'private') assertServiceRight(ctx.access, actor, 'publish')
     const look = { layout: ctx.config.conversations.default_layout, ...toLookColumns(input) }
     const now = ctx.now()
     const policy = input.policy === undefined ? {} : { policy: changedPolicy(null, input.policy) }
@@ -68,7 +70,9 @@ export const create = useCase({
       ...look,
       ...policy,
       frozen_at: input.frozen ? now : null,
+      ...toVisibility(visibility),
     }
+    assertJoinable(row.visibility, row.policy)
     const people = await ctx.write(async (tx) => {
       const isSystem = actor.system !== undefined
       if (isSystem && !(await listEnabledUsers(tx, [actor.user_id])).has(actor.user_id))

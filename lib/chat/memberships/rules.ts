@@ -1,4 +1,5 @@
 import { ChatError } from '../../core/errors.ts'
+import type { JoinPolicy } from '../conversations/schema-settings.ts'
 
 /** What identifies the direct conversation of two people, in either order; or of one with themselves. */
 export function toPairKey(one: string, other: string): string {
@@ -19,3 +20,19 @@ export const CLOSED = { message: 'The other person of this direct conversation h
 
 /** Why a conversation does not get a ref. */
 export const REF_TAKEN = { message: 'Another conversation has this ref.' }
+
+/**
+ * Refuses a private conversation that anyone may join.
+ *
+ * @param policy as it is stored
+ * @throws ChatError `conflict`
+ */
+export function assertJoinable(visibility: string | null, policy: string | null): void {
+  if (visibility === null && joinPolicyOf(policy) === 'anyone')
+    throw new ChatError('conflict', { message: 'A private conversation is joined by invite.' })
+}
+
+/** How users become participants of a conversation. */
+export function joinPolicyOf(policy: string | null): JoinPolicy {
+  return (policy === null ? {} : (JSON.parse(policy) as { join?: JoinPolicy })).join ?? 'invite'
+}

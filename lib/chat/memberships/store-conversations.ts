@@ -1,8 +1,10 @@
+import { uniqueKey } from '../../core/characters.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, assignments, type Micros, sql } from '../../storage/sql.ts'
 import type { ConversationFields, Metadata } from '../conversations/schema.ts'
 import type { Layout } from '../conversations/schema-look.ts'
+import type { Visibility } from '../conversations/schema-settings.ts'
 import { type LookColumns, layoutOf, toLook } from './rules-look.ts'
 import { toPolicy } from './rules-settings.ts'
 
@@ -22,6 +24,8 @@ export interface ConversationRow extends LookColumns {
   policy: string | null
   /** Since when it is frozen. */
   frozen_at: Micros | null
+  /** `null` is private. */
+  visibility: 'listed' | null
 }
 
 /** A row of a conversation, with the number of its participants, and the system actor that has created it. */
@@ -31,7 +35,7 @@ export interface CountedRow extends ConversationRow {
 }
 
 const COLUMNS = sql`id, title, is_group, ref, metadata, created_at, is_direct, pair_key, policy, layout,
-  topic, icon, frozen_at`
+  topic, icon, frozen_at, visibility`
 
 /** The fields of a new conversation that is not direct, and has nothing to show. */
 export const NOT_DIRECT = {
@@ -42,6 +46,7 @@ export const NOT_DIRECT = {
   topic: null,
   icon: null,
   frozen_at: null,
+  visibility: null,
 }
 
 /** The fields of a conversation that its participants read. */
@@ -53,6 +58,7 @@ export function toFields(row: ConversationRow): ConversationFields {
     is_group: row.is_group === 1,
     ...(row.is_direct === 1 && { direct: true as const }),
     ...toLook(row),
+    visibility: row.visibility ?? 'private',
     policy: toPolicy(row),
     ...(row.frozen_at !== null && { frozen_at: toInstant(row.frozen_at) }),
     ...(ref !== null && { ref }),
@@ -60,6 +66,12 @@ export function toFields(row: ConversationRow): ConversationFields {
     created_at: toInstant(row.created_at),
   }
 }
+
+/** The visibility of a conversation, as it is stored. */
+export const toVisibility = (visibility: Visibility) => ({ visibility: visibility === 'private' ? null : visibility })
+
+/** A title for comparison, as the directory is sorted. */
+export const titleKey = (title: string): string => uniqueKey(title)
 
 /** Metadata as it is stored: an empty object is none. */
 export function toStored(metadata: Metadata): string | null {
@@ -111,10 +123,10 @@ export async function insertConversation(
   systemId: string | null = null,
 ): Promise<boolean> {
   const inserted = await tx.run(
-    sql`INSERT INTO conversations (${COLUMNS}, clock, active_at, system_id, root_count, counted_seq)
+    sql`INSERT INTO conversations (${COLUMNS}, title_key, clock, active_at, system_id, root_count, counted_seq)
           VALUES (${row.id}, ${row.title}, ${row.is_group}, ${row.ref}, ${row.metadata}, ${row.created_at},
-                  ${row.is_direct}, ${row.pair_key}, ${row.policy}, ${row.layout}, ${row.topic}, ${row.icon}, ${row.frozen_at},
-                  ${row.created_at}, ${row.created_at}, ${systemId}, 0, 0)
+                  ${row.is_direct}, ${row.pair_key}, ${row.policy}, ${row.layout}, ${row.topic}, ${row.icon}, ${row.frozen_at}, ${row.visibility},
+                  ${titleKey(row.title)}, ${row.created_at}, ${row.created_at}, ${systemId}, 0, 0)
                   ON CONFLICT DO NOTHING`,
   )
   return inserted === 1
@@ -124,10 +136,14 @@ export async function insertConversation(
 export async function updateConversation(
   tx: Queries,
   id: string,
-  changes: Partial<Pick<ConversationRow, 'title' | 'ref' | 'metadata' | 'policy' | 'frozen_at'> & LookColumns>,
+  changes: Partial<
+    Pick<ConversationRow, 'title' | 'ref' | 'metadata' | 'policy' | 'frozen_at' | 'visibility'> & LookColumns
+  >,
 ): Promise<void> {
   if (Object.keys(changes).length === 0) return
-  await tx.run(sql`UPDATE conversations SET ${assignments(changes)} WHERE id = ${id}`)
+  const { title } = changes
+  const columns = { ...changes, ...(title !== undefined && { title_key: titleKey(title) }) }
+  await tx.run(sql`UPDATE conversations SET ${assignments(columns)} WHERE id = ${id}`)
 }
 
 /**
@@ -135,7 +151,7 @@ export async function updateConversation(
  */
 export async function hideConversation(tx: Queries, id: string, at: Micros): Promise<void> {
   await tx.run(
-    sql`UPDATE conversations SET deleted_at = ${at}, title = '', topic = NULL, icon = NULL, ref = NULL, metadata = NULL,
+    sql`UPDATE conversations SET deleted_at = ${at}, title = '', title_key = NULL, visibility = NULL, topic = NULL, icon = NULL, ref = NULL, metadata = NULL,
             pair_key = NULL
           WHERE id = ${id}`,
   )

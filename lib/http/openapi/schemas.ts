@@ -28,6 +28,7 @@ import * as pins from '../../chat/pins/schema.ts'
 import * as presence from '../../chat/presence/schema.ts'
 import * as reactions from '../../chat/reactions/schema.ts'
 import * as receipts from '../../chat/receipts/schema.ts'
+import * as rooms from '../../chat/rooms/schema.ts'
 import * as search from '../../chat/search/schema.ts'
 import * as threads from '../../chat/threads/schema.ts'
 import * as timeline from '../../chat/timeline/schema.ts'
@@ -81,6 +82,7 @@ const FEATURES: object[] = [
   presence,
   reactions,
   receipts,
+  rooms,
   search,
   resets,
   sessions,

@@ -64,6 +64,7 @@ import { roomsOfInvites } from './0065-rooms-of-invites.ts'
 import { signedTokens } from './0067-signed-tokens.ts'
 import { mergedUsers } from './0070-merged-users.ts'
 import { frozenConversations } from './0072-frozen-conversations.ts'
+import { publicRooms } from './0073-public-rooms.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -165,6 +166,7 @@ export const MIGRATIONS: readonly Migration[] = [
   signedTokens,
   mergedUsers,
   frozenConversations,
+  publicRooms,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */
