@@ -7,10 +7,7 @@ import { Cursor, Id, Instant, Limit, label, StreamPosition, text, withoutArrays 
 import { LookFields, LookInput } from './schema-look.ts'
 import { ConversationPolicy, OwnFields, PolicyChange, Visibility } from './schema-settings.ts'
 
-/**
- * Owners may do everything, admins also manage participants below owner, moderators also delete messages of others, members
- * read and post, viewers read; or one of `access.participant_roles`.
- */
+/** The role of a participant: one that every service has, or one of `access.participant_roles`. */
 export const ParticipantRole = v.pipe(
   v.string(),
   v.regex(ROLE_NAME, 'must be the name of a role'),

@@ -47,7 +47,10 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
     expect(await codeOf(as('nobody').auth.me())).toBe('unauthenticated')
     const { user, ...rest } = await as('ada').auth.me()
     const ada = { username: 'ada', email: 'ada@example.org', email_verified: true, roles: ['admin'] }
-    expect([user, rest]).toEqual([{ id: expect.any(String), ...ada }, { receipts: true, can: expect.any(Object) }])
+    expect([user, rest]).toEqual([
+      { id: expect.any(String), ...ada },
+      { receipts: true, can: expect.any(Object) },
+    ])
     expect(seen.at(-1)!.ip).toBe('127.0.0.1')
     const { conversation_id } = await as('ada').conversations.create()
     await as('ada').messages.postRoot(conversation_id, { content: 'from the host' })

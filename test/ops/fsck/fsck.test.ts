@@ -75,7 +75,7 @@ const BREAKS: Record<string, string> = {
   'attachments-complete': `INSERT INTO blobs (id, size, parts, created_at) VALUES ('b', 1, 1, 0); ${attachment('a', 'ready', "'b'")}`,
   'attachments-listed': "UPDATE messages SET attachment_list = '[]' WHERE id = (SELECT min(id) FROM messages)",
   'attachments-waiting': `${attachment('a', 'gone', 'NULL')}; UPDATE attachments SET expires_at = NULL`,
-  'values-known': "UPDATE participants SET role = 'emperor' WHERE role = 'member'",
+  'values-known': "UPDATE participants SET role = 'Emperor' WHERE role = 'member'",
   'messages-known': "UPDATE messages SET role = 'bot' WHERE id = (SELECT min(id) FROM messages)",
   'attachments-types': `${attachment('a', 'gone', 'NULL')}; UPDATE attachments SET sniffed = 'text/html', type = 'a' || '\x01'`,
   'photos-with-bytes': "UPDATE users SET avatar_url = '/api/avatars/' || id",
