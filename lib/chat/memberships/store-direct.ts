@@ -26,16 +26,20 @@ export async function isClosed(db: Queries, conversationId: string, userId: stri
   return row !== undefined
 }
 
-/** Whether two users participate in a common conversation. By user_id of the one, then by primary key. */
-export async function haveCommon(db: Queries, userId: string, otherId: string): Promise<boolean> {
-  const row = await db.get(
-    sql`SELECT 1 AS found FROM participants own
-       JOIN participants theirs ON theirs.conversation_id = own.conversation_id AND theirs.user_id = ${otherId}
-       JOIN conversations c ON c.id = own.conversation_id
-      WHERE own.user_id = ${userId} AND c.deleted_at IS NULL
-      LIMIT 1`,
+/**
+ * The ones of these users who participate in a private conversation of another user. One that any user may join does not
+ * count. By user_id of the one, then by primary key.
+ */
+export async function listSharing(db: Queries, userId: string, ids: Iterable<string>): Promise<string[]> {
+  const rows = await db.all<{ id: string }>(
+    sql`SELECT u.id FROM users u
+      WHERE u.id ${among(db, ids)} AND EXISTS (
+        SELECT 1 FROM participants own
+          JOIN participants theirs ON theirs.conversation_id = own.conversation_id AND theirs.user_id = u.id
+          JOIN conversations c ON c.id = own.conversation_id
+         WHERE own.user_id = ${userId} AND c.deleted_at IS NULL AND c.visibility IS NULL)`,
   )
-  return row !== undefined
+  return rows.map(({ id }) => id)
 }
 
 /** Removes the pair of a direct conversation, since one of the two is erased. It stays direct. */

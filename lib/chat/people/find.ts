@@ -9,6 +9,7 @@ import {
   type PersonRow,
 } from '../../accounts/users/store-people.ts'
 import type { Queries } from '../../storage/database.ts'
+import { listSharing } from '../memberships/store-direct.ts'
 import { listKnownTo } from '../presence/store.ts'
 
 /** How many users are read of a word that more begin with: their names are compared with the other words. */
@@ -27,7 +28,7 @@ const MAX_LOOKUPS = 3
  * Up to `limit` users with these names, in the order of the search. It is exact where at most 500 users have one of the
  * words, or both of two words begin; of more, the first by name are compared.
  *
- * @param isShared only the user, and users of conversations that the user shares with them
+ * @param isShared only the user, and users of private conversations that the user shares with them
  */
 export async function findPeople(
   db: Queries,
@@ -52,11 +53,11 @@ export async function findPeople(
   return [...people.values()].sort((a, b) => rank(a) - rank(b) || byName(a, b)).slice(0, limit)
 }
 
-/** The ones of these users who share a conversation with a user, and that user. */
+/** The ones of these users who share a private conversation with a user, and that user. */
 async function onlyShared(db: Queries, userId: string, rows: PersonRow[]): Promise<PersonRow[]> {
   const ids = new Set(rows.map(({ id }) => id))
   if (ids.size === 0) return []
-  const shared = new Set([userId, ...(await listKnownTo(db, userId, ids))])
+  const shared = new Set([userId, ...(await listSharing(db, userId, ids))])
   return rows.filter(({ id }) => shared.has(id))
 }
 

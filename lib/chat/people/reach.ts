@@ -5,7 +5,7 @@ import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { NO_ID } from '../../core/ids.ts'
 import type { Queries } from '../../storage/database.ts'
-import { haveCommon } from '../memberships/store-direct.ts'
+import { listSharing } from '../memberships/store-direct.ts'
 
 /** An act towards another user, by the right that it takes. */
 type Act = 'add_people' | 'open_direct'
@@ -36,7 +36,7 @@ export async function assertReaches(
   id: string,
 ): Promise<void> {
   if (id === actor.user_id || reachFor(access, actor, act) !== 'shared') return
-  if (!(await haveCommon(db, actor.user_id, id))) throw new ChatError('forbidden', { reason: 'not_shared' })
+  if ((await listSharing(db, actor.user_id, [id])).length === 0) throw new ChatError('forbidden', { reason: 'not_shared' })
 }
 
 /** Towards which of the users that an actor finds it may do something. */

@@ -2,7 +2,7 @@ import { byActor } from '../../accounts/audit/rules.ts'
 import { isCalled, queryWords } from '../../accounts/users/rules-words.ts'
 import { lockUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
-import { assertMayWrite, assertServiceRight, hasServiceRight } from '../../core/access.ts'
+import { assertMayWrite, assertServiceRight } from '../../core/access.ts'
 import { type Actor, assertPerson } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fit } from '../../core/pages.ts'
@@ -37,9 +37,7 @@ export const directory = useCase({
   errors: ['forbidden', 'invalid_cursor', 'validation_failed'],
   run: async (ctx, actor, { query, after, limit }): Promise<Directory> => {
     assertPerson(actor)
-    // Also a user who may change nothing.
-    if (!hasServiceRight(ctx.access, actor.roles, 'browse'))
-      throw new ChatError('forbidden', { reason: 'role', right: 'browse' })
+    assertServiceRight(ctx.access, actor, 'browse')
     const words = query === undefined ? undefined : queryWords(parseQuery(query))
     const from = after === undefined ? FIRST : fromPlace(after)
     if (!from) throw new ChatError('invalid_cursor')

@@ -100,6 +100,21 @@ describeOnEachDatabase('rights by configuration', (open) => {
     expect((await sam.users.search({ query: 'carol', for: 'add' })).users).toEqual([])
   })
 
+  it('counts no conversation as common that anybody may join', async () => {
+    const room = await grace.conversations.create({ title: 'Square' })
+    await service.chat.users.change(OPERATOR, grace.id, { roles: ['member', 'admin'] })
+    await grace.conversations.rename(room.conversation_id, { visibility: 'listed', policy: { join: 'anyone' } })
+    await carol.conversations.join(room.conversation_id)
+    await ada.conversations.join(room.conversation_id)
+    // The conversation shows her, but nobody is shared by it.
+    expect((await ada.users.get(carol.id)).user.username).toBe('carol')
+    expect((await ada.users.search({ query: 'carol' })).users).toEqual([])
+    expect(await failureOf(ada.conversations.direct({ user_id: carol.id }))).toMatchObject({ reason: 'not_shared' })
+    expect(await failureOf(ada.participants.add(conversation_id, { user_id: carol.id }))).toMatchObject({
+      reason: 'not_shared',
+    })
+  })
+
   it('gives a user the union of the roles, and the next request knows', async () => {
     const desk = await service.signIn('dora')
     expect((await desk.auth.me()).can).toMatchObject({ find_users: 'shared', open_direct: 'shared', upload: true })
