@@ -12,6 +12,8 @@ export const MAX_LENGTH = {
   password: 1024,
   name: 200,
   username: 64,
+  /** The name of a role. */
+  role: 32,
   /** The name of an API key. */
   label: 100,
   /** The reason of an edit or a deletion, and the description of a limit profile. */

@@ -27,6 +27,7 @@ const SETS: Record<string, readonly string[]> = {
   'users.avatar_type': PHOTO_TYPES,
   'email_requests.kind': Object.keys(REQUEST_KINDS),
   'conversations.layout': Layout.options,
+  'conversations.visibility': ['listed'],
   'participants.level': Level.options,
   'messages.role': Message.entries.role.options,
   'messages.status': MessageStatus.options,

@@ -98,7 +98,11 @@ export const Password = v.pipe(
 )
 
 /** A role in the service: `admin`, `member`, `read_only`, `guest`, or one of `access.roles`. */
-export const Role = v.pipe(v.string(), v.regex(ROLE_NAME, 'must be the name of a role'))
+export const Role = v.pipe(
+  text(MAX_LENGTH.role),
+  v.regex(ROLE_NAME, 'must be the name of a role'),
+  v.metadata({ pattern: ROLE_NAME.source }),
+)
 
 export const Roles = v.pipe(v.array(Role), v.minLength(1))
 

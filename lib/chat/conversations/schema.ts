@@ -9,8 +9,9 @@ import { ConversationPolicy, OwnFields, PolicyChange, Visibility } from './schem
 
 /** The role of a participant: one that every service has, or one of `access.participant_roles`. */
 export const ParticipantRole = v.pipe(
-  v.string(),
+  text(MAX_LENGTH.role),
   v.regex(ROLE_NAME, 'must be the name of a role'),
+  v.metadata({ pattern: ROLE_NAME.source }),
   v.description('`owner`, `admin`, `moderator`, `member`, `viewer`, or one of `access.participant_roles`'),
 )
 export type ParticipantRole = v.InferOutput<typeof ParticipantRole>
