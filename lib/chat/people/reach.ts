@@ -36,7 +36,8 @@ export async function assertReaches(
   id: string,
 ): Promise<void> {
   if (id === actor.user_id || reachFor(access, actor, act) !== 'shared') return
-  if ((await listSharing(db, actor.user_id, [id])).length === 0) throw new ChatError('forbidden', { reason: 'not_shared' })
+  if ((await listSharing(db, actor.user_id, [id])).length === 0)
+    throw new ChatError('forbidden', { reason: 'not_shared' })
 }
 
 /** Towards which of the users that an actor finds it may do something. */
