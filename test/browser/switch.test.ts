@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { OPERATOR } from '../../lib/core/actor.ts'
 import { hasBrowser, type Page } from '../support/browser.ts'
 import { look } from './looks.ts'
 import { closeDetails, expectOne, openStage, signInAsAda } from './people.ts'
@@ -26,6 +27,9 @@ describe.skipIf(!hasBrowser)('the switcher', () => {
       display_name: 'Grace Hopper',
     })
     await chat.users.create(ada, { username: 'greta', email: 'greta@example.org' })
+    // A member is offered to write to those of shared conversations, an administrator to everybody.
+    await chat.users.create(ada, { username: 'root', email: 'root@example.org', roles: ['admin'] })
+    await chat.users.change(OPERATOR, ada.user_id, { roles: ['member'] })
     const { conversation_id } = await chat.conversations.create(ada, { title: 'Shared' })
     await chat.participants.add(ada, conversation_id, { username: 'grace' })
     const { conversation } = await chat.conversations.direct(ada, { user_id: created.user.id })
