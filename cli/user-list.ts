@@ -26,6 +26,7 @@ const MAX_BYTES = 16 * 2 ** 20
 /** More than four times what a valid line has: a file with a quote that does not end is not one line. */
 const MAX_LINE_BYTES = 16_384
 
+/** The roles that every service has and that administrators give. */
 const ROLES: readonly Role[] = ['admin', 'member', 'read_only']
 
 const COLUMNS = ['email', 'username', 'display_name', 'roles']
@@ -34,14 +35,18 @@ const COLUMNS = ['email', 'username', 'display_name', 'roles']
  * Reads a list of users: CSV (RFC 4180) in UTF-8 with a line of headings, separated by commas, or by semicolons as some
  * spreadsheets write it.
  *
+ * @param ownRoles those of the host, beside those that every service has
  * @throws Error for a file that is too large or not such a list; UsageError for other columns
  */
-export async function readUserList(path: string): Promise<{ users: ListedUser[]; problems: ListProblem[] }> {
+export async function readUserList(
+  path: string,
+  ownRoles: readonly Role[],
+): Promise<{ users: ListedUser[]; problems: ListProblem[] }> {
   const stats = await stat(path)
   // The size of a pipe is not known before it is read.
   if (!stats.isFile()) throw new Error(`${path} is not a file`)
   if (stats.size > MAX_BYTES) throw new Error(`${path} is larger than ${MAX_BYTES / 2 ** 20} MiB: divide it`)
-  return parseUserList(decode(path, await readFile(path)))
+  return parseUserList(decode(path, await readFile(path)), ownRoles)
 }
 
 function decode(path: string, bytes: Uint8Array): string {
@@ -53,7 +58,10 @@ function decode(path: string, bytes: Uint8Array): string {
 }
 
 /** Reads the users from a text. If two lines have the same name or address, the second one is a problem. */
-export async function parseUserList(text: string): Promise<{ users: ListedUser[]; problems: ListProblem[] }> {
+export async function parseUserList(
+  text: string,
+  ownRoles: readonly Role[] = [],
+): Promise<{ users: ListedUser[]; problems: ListProblem[] }> {
   const { parse } = await import('csv-parse/sync')
   const [first = ''] = text.split('\n', 1)
   const options = {
@@ -67,6 +75,7 @@ export async function parseUserList(text: string): Promise<{ users: ListedUser[]
   // Without any line no headings are checked.
   if (text.trim() === '') checkHeadings([])
   const rows = readable(() => parse(text, options)) as { record: Record<string, string>; info: { lines: number } }[]
+  const known = [...ROLES, ...ownRoles]
   const users: ListedUser[] = []
   const problems: ListProblem[] = []
   const lineOf = new Map<string, number>()
@@ -74,7 +83,11 @@ export async function parseUserList(text: string): Promise<{ users: ListedUser[]
     const line = info.lines
     const parsed = v.safeParse(UserInput, toInput(record), { abortPipeEarly: true })
     if (!parsed.success) {
-      problems.push({ line, message: parsed.issues.map(describe).join('; ') })
+      problems.push({ line, message: parsed.issues.map((issue) => describe(issue, known)).join('; ') })
+      continue
+    }
+    if (parsed.output.roles.some((role) => !known.includes(role))) {
+      problems.push({ line, message: unknownRole(known) })
       continue
     }
     const { password: _, ...input } = parsed.output
@@ -101,10 +114,12 @@ function readable(parse: () => unknown): unknown {
 }
 
 /** A problem in the words of the columns. */
-function describe(issue: v.BaseIssue<unknown>): string {
+function describe(issue: v.BaseIssue<unknown>, roles: readonly Role[]): string {
   const column = v.getDotPath(issue)?.split('.')[0] ?? ''
-  return column === 'roles' ? `roles must be some of ${ROLES.join(', ')}` : `${column} ${issue.message}`.trim()
+  return column === 'roles' ? unknownRole(roles) : `${column} ${issue.message}`.trim()
 }
+
+const unknownRole = (roles: readonly Role[]) => `roles must be some of ${roles.join(', ')}`
 
 /** @throws UsageError without the column `email`, and for unknown ones */
 function checkHeadings(headings: string[]): string[] {

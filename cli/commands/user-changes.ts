@@ -162,7 +162,7 @@ export const erase = defineCommand({
 
 export const merge = defineCommand({
   meta: { name: 'merge', description: 'Make one user of two: everything of the one becomes that of the other' },
-  example: 'chat-server user merge --from guest-1a2b3c4d5e --into grace --yes',
+  example: 'chat-server user merge --from hopper --into grace --yes',
   args: {
     from: { type: 'string', required: true, description: 'Username, email address or id of the user who ends' },
     into: { type: 'string', required: true, description: 'Username, email address or id of the user who stays' },

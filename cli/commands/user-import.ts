@@ -2,6 +2,7 @@ import { OPERATOR } from '../../lib/core/actor.ts'
 import { ChatError } from '../../lib/core/errors.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
+import { loadConfig } from '../config/load.ts'
 import { print } from '../output.ts'
 import { createMeter } from '../progress.ts'
 import { type ListedUser, type ListProblem, readUserList } from '../user-list.ts'
@@ -28,7 +29,8 @@ export default defineCommand({
   },
   run: async ({ args }) => {
     // Checked whole, before the first user is created.
-    const { users, problems } = await readUserList(args.file)
+    const own = Object.keys(loadConfig(args).config.access.roles).filter((role) => role !== 'guest')
+    const { users, problems } = await readUserList(args.file, own)
     refuse(problems)
     await withChat(args, async (chat) => {
       const missing = await withoutExisting(chat, users)

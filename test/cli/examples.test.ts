@@ -61,6 +61,7 @@ const ORDER: string[][] = [
   ['user lockdown', 'conversation export'],
   ['conversation import'],
   ['conversation delete'],
+  ['user merge'],
   ['limits assignments list', 'limits assignments delete', 'user set-username'],
   ['user erase'],
   ['search status', 'search rebuild', 'attachments gc', 'attachments stat'],
@@ -144,6 +145,7 @@ async function withIds(cwd: string): Promise<void> {
   await chat.start({ background: false })
   const { id } = await chat.users.find(OPERATOR, 'ada')
   const ada = await chat.users.actor(id)
+  await chat.users.create(OPERATOR, { username: 'hopper', email: 'rear-admiral@example.org' })
   ids.push(CONVERSATION)
   await chat.conversations.create(ada, {})
   ids.push(INVITE)

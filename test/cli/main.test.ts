@@ -64,7 +64,7 @@ describe('chat-server', () => {
     expect(bare.stdout).toContain('USAGE chat-server serve|setup|reload|migrate|user|')
     expect([help, short]).toEqual([bare, bare])
     expect(group.stdout).toContain(
-      'USAGE chat-server user list|show|create|import|export|set-password|set-email|set-username|set-roles|reset-link|disable|enable|unlock|lockdown|erase|invite|invites|revoke-invite',
+      'USAGE chat-server user list|show|create|import|export|set-password|set-email|set-username|set-roles|reset-link|disable|enable|unlock|lockdown|erase|merge|invite|invites|revoke-invite',
     )
     expect(versions).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })

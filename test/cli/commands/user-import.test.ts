@@ -51,6 +51,8 @@ describe('a list of users', () => {
       [5, 'username'],
     ])
     expect(users.map(({ line }) => line)).toEqual([4, 5, 6])
+    // A role of the host is known by its configuration.
+    expect((await parseUserList(lines.join('\n'), ['boss'])).users.map(({ line }) => line)).toEqual([3, 4, 5, 6])
   })
 
   it.each([
