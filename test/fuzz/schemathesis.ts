@@ -44,6 +44,10 @@ const OF_STATE = ['already_set_up', 'invalid_cursor']
 
 /** Why texts are refused that no schema of a readable size can tell from those that are taken. */
 const UNSAID = [
+  // The names of roles are those of the configuration.
+  'must be one of admin, member, read_only, guest',
+  'must be one of owner, admin, moderator, member, viewer',
+  'must be at most 300 for a token with stream alone',
   // Emoji are thousands of sequences, which patterns without the flag `u` cannot list, and none counts bytes.
   'must be one emoji, or a name such as :tada:',
   'must be at most 64 bytes of UTF-8',
