@@ -19,7 +19,11 @@ const create = defineCommand({
     ...conversationArg,
     email: { type: 'string', description: 'Only the user with this address may accept' },
     mail: { type: 'boolean', description: 'Mail the token to that address, and do not print it' },
-    role: { type: 'string', default: 'member', description: 'owner, admin, member or viewer' },
+    role: {
+      type: 'string',
+      default: 'member',
+      description: 'owner, admin, moderator, member, viewer, or a role of access.participant_roles',
+    },
     'ttl-seconds': { type: 'string', description: 'Validity in seconds; default: one day' },
     'max-uses': { type: 'string', description: 'Maximum number of uses; default: 1' },
     ...commonArgs,

@@ -96,7 +96,11 @@ export const setRoles = defineCommand({
   example: 'chat-server user set-roles grace --roles admin,member',
   args: {
     ...userArg,
-    roles: { type: 'string', required: true, description: 'admin, member, read_only; separated by commas' },
+    roles: {
+      type: 'string',
+      required: true,
+      description: 'admin, member, read_only, or roles of access.roles; separated by commas',
+    },
     ...commonArgs,
   },
   run: ({ args }) => {

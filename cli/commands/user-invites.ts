@@ -11,7 +11,11 @@ export const invite = defineCommand({
   example: 'chat-server user invite linus@example.org --link',
   args: {
     email: { type: 'positional', required: true, valueHint: 'address', description: 'Address of the newcomer' },
-    roles: { type: 'string', default: 'member', description: 'admin, member, read_only; separated by commas' },
+    roles: {
+      type: 'string',
+      default: 'member',
+      description: 'admin, member, read_only, or roles of access.roles; separated by commas',
+    },
     'ttl-seconds': { type: 'string', description: 'Validity in seconds; default: a week' },
     conversations: { type: 'string', description: 'Ids of conversations to join, separated by commas' },
     link: { type: 'boolean', description: 'Print the link instead of mailing it' },

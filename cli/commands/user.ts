@@ -31,7 +31,11 @@ const create = defineCommand({
     username: { type: 'string', required: true, description: 'Unique name that others see' },
     email: { type: 'string', required: true, description: 'Unique email address to sign in with' },
     'display-name': { type: 'string', description: 'Name shown instead of the username' },
-    roles: { type: 'string', default: 'member', description: 'admin, member, read_only; separated by commas' },
+    roles: {
+      type: 'string',
+      default: 'member',
+      description: 'admin, member, read_only, or roles of access.roles; separated by commas',
+    },
     ...passwordArg,
     ...commonArgs,
   },

@@ -82,14 +82,17 @@ export const AccessSection = section({
   publish: key(audience, 'admins', 'Make conversations public.'),
   moderate: key(audience, 'admins', 'Moderate the whole service.'),
   roles: key(
-    v.pipe(v.record(nameOf(RESERVED), RoleRights), v.maxEntries(MAX_ROLES.service, 'must have at most 32 roles')),
+    v.pipe(
+      v.record(nameOf(RESERVED), RoleRights),
+      v.maxEntries(MAX_ROLES.service, `must have at most ${MAX_ROLES.service} roles`),
+    ),
     {},
     'Roles of your own, and the rights of each by name: true, or for find_users, add_people and open_direct shared or everyone. guest changes those of guests.',
   ),
   participant_roles: key(
     v.pipe(
       v.record(nameOf(Object.keys(OF_PARTICIPANT_ROLE)), ParticipantRoleRights),
-      v.maxEntries(MAX_ROLES.participant, 'must have at most 16 roles'),
+      v.maxEntries(MAX_ROLES.participant, `must have at most ${MAX_ROLES.participant} roles`),
     ),
     {},
     'Roles of your own in conversations, each with the list of its rights.',

@@ -55,7 +55,8 @@ export const SERVICE_RIGHTS = [
 export type ServiceRight = (typeof SERVICE_RIGHTS)[number]
 
 /** How far a right goes: towards persons of a common conversation, or everybody. */
-export type Reach = 'shared' | 'everyone'
+export const REACHES = ['shared', 'everyone'] as const
+export type Reach = (typeof REACHES)[number]
 
 /** The rights of a role in the service; a missing one is not given. */
 export type ServiceRights = ReadonlyMap<ServiceRight, Reach>
@@ -142,11 +143,6 @@ export function mayGive(access: Access, role: string, right: 'manage' | 'add' | 
 /** Whether a role has every right of another one. */
 export function hasEveryRight(access: Access, role: string, other: string): boolean {
   return [...(access.participant.get(other) ?? [])].every((each) => hasRight(access, role, each))
-}
-
-/** The roles in a conversation with a right, in the order of the configuration. */
-export function rolesWith(access: Access, right: ParticipantRight): string[] {
-  return [...access.participant].filter(([, rights]) => rights.has(right)).map(([role]) => role)
 }
 
 /** An actor with the actor's role in a conversation. */

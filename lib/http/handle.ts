@@ -142,7 +142,7 @@ function begin(service: Service, path: string, group: ApiGroup, resource: Resour
     request_id,
     cookies: readCookies(headers.get('cookie')),
     headers: [
-      ...service.headers.of(request_id, headers.get('origin'), bearsToken(event.req, event.url.search)),
+      ...service.headers.of(request_id, headers.get('origin'), () => bearsToken(event.req, event.url.search)),
       ...group.headers,
     ],
     set_cookie: [],
@@ -240,7 +240,7 @@ function withoutRoute(service: Service, resource: Resource, { event, headers }: 
   const methods = Object.keys(resource)
   if (methods.length === 0) throw new ChatError('not_found')
   if (method === 'OPTIONS' && requestHeaders.has('access-control-request-method'))
-    headers.push(...service.headers.preflight(requestHeaders.get('origin'), methods, bearsToken(event.req, '')))
+    headers.push(...service.headers.preflight(requestHeaders.get('origin'), methods, () => bearsToken(event.req, '')))
   if (methods.includes('GET')) methods.push('HEAD')
   headers.push(['allow', [...methods, 'OPTIONS'].sort().join(', ')])
   if (method !== 'OPTIONS') throw new ChatError('method_not_allowed')

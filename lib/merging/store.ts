@@ -1,5 +1,6 @@
 import type { Queries } from '../storage/database.ts'
 import { among, type Micros, sql } from '../storage/sql.ts'
+import { ADD_TO_SUM } from '../storage/usage-sums.ts'
 
 /** The two users of a merge. */
 export interface Merge {
@@ -75,12 +76,7 @@ export async function moveSums(tx: Queries, { from_id, into_id }: Merge): Promis
     sql`INSERT INTO usage_sums (n, kind, key, files, bytes, released_bytes, message_bytes, total)
      SELECT n, kind, CAST(${into_id} AS TEXT), files, bytes, released_bytes, message_bytes, total FROM usage_sums
       WHERE ${theirs}
-     ON CONFLICT (n, kind, key) DO UPDATE SET
-       files = usage_sums.files + excluded.files,
-       bytes = usage_sums.bytes + excluded.bytes,
-       released_bytes = usage_sums.released_bytes + excluded.released_bytes,
-       message_bytes = usage_sums.message_bytes + excluded.message_bytes,
-       total = usage_sums.total + excluded.total`,
+     ${ADD_TO_SUM}`,
   )
   await tx.run(sql`DELETE FROM usage_sums WHERE ${theirs}`)
 }

@@ -29,9 +29,9 @@ const TOUCH_SECONDS = 60
 /**
  * Creates a key that acts as the actor. It is returned only here; the database has a digest.
  *
- * @throws ChatError `forbidden` with a key, for the operator, and without the right `keys`; `confirmation_required`; `validation_failed` for an
- *   expiry in the past; `conflict` with too many keys, and where the host identifies callers (`ports.identity`);
- *   `rate_limited`
+ * @throws ChatError `forbidden` with a key, for the operator, and without the right `keys`; `confirmation_required`;
+ *   `validation_failed` for an expiry in the past; `conflict` with too many keys, and where the host identifies callers
+ *   (`ports.identity`); `rate_limited`
  */
 export const create = useCase({
   takes: ['actor'],

@@ -10,14 +10,15 @@ const MAX_WARNED = 32
 
 /** What a host or a token says of a user, without roles that this service does not have. */
 export function withKnownRoles({ access, log }: Pick<Context, 'access' | 'log'>, identity: HostIdentity): HostIdentity {
-  const unknown = identity.roles?.filter((role) => role !== undefined && !access.service.has(role)) ?? []
+  const given = identity.roles?.filter((role) => role !== undefined) ?? []
+  const unknown = given.filter((role) => !access.service.has(role))
   if (unknown.length === 0) return identity
   const names = warned.get(access) ?? new Set()
   warned.set(access, names)
   for (const role of unknown) {
-    if (role === undefined || names.has(role) || names.size >= MAX_WARNED) continue
+    if (names.has(role) || names.size >= MAX_WARNED) continue
     names.add(role)
     log.warn(`An identity has the role ${role}, which is not configured: it is ignored`)
   }
-  return { ...identity, roles: identity.roles!.filter((role) => !unknown.includes(role)) }
+  return { ...identity, roles: given.filter((role) => access.service.has(role)) }
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { ServiceRight } from '../../core/access.ts'
+import { REACHES, type ServiceRight } from '../../core/access.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, text } from '../../core/schema.ts'
 import { ChosenUsername, DisplayName, Password, User } from '../users/schema.ts'
@@ -11,10 +11,10 @@ export type Credentials = v.InferOutput<typeof Credentials>
 export const Session = v.object({ id: Id, issued_at: Instant, expires_at: Instant, absolute_expires_at: Instant })
 export type Session = v.InferOutput<typeof Session>
 
-const Towards = v.optional(v.picklist(['shared', 'everyone']))
+const Towards = v.optional(v.picklist(REACHES))
 const Given = v.optional(v.literal(true))
 
-/** The rights of the caller in the service, the missing ones left out; `shared`: towards users of a common private conversation. */
+/** The rights of the caller in the service, without missing ones; `shared`: towards users of a common private conversation. */
 export const ServiceCan = v.object({
   find_users: Towards,
   add_people: Towards,

@@ -207,14 +207,11 @@ export const logout = useCase({
 export const me = useCase({
   takes: ['actor'],
   run: async (ctx, actor): Promise<MeAnswer> => {
+    const can = rightsOf(ctx.access, actor)
     if (actor.session_id === undefined) {
       const user = await findOwnUser(ctx.db, actor.user_id)
       if (!user) throw new ChatError('unauthenticated')
-      return {
-        user: toUser(user, photosOf(ctx.config)),
-        receipts: user.receipts === 1,
-        can: rightsOf(ctx.access, actor),
-      }
+      return { user: toUser(user, photosOf(ctx.config)), receipts: user.receipts === 1, can }
     }
     const session = await findSession(ctx.db, actor.session_id)
     if (!session) throw new ChatError('unauthenticated')
@@ -222,7 +219,7 @@ export const me = useCase({
       user: toUser(session.user, photosOf(ctx.config)),
       session: toSession(session.session),
       receipts: session.user.receipts === 1,
-      can: rightsOf(ctx.access, actor),
+      can,
     }
   },
 })

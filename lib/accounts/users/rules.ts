@@ -47,5 +47,5 @@ export function isLastAdmin(accounts: Standing[], id: string): boolean {
  */
 export function assertStillAdmin(accounts: Standing[], actor: Actor): void {
   const self = accounts.find((account) => account.id === actor.user_id)
-  if (self && !administers(self)) throw new ChatError('forbidden')
+  if (self && !administers(self)) throw new ChatError('forbidden', { reason: 'role' })
 }

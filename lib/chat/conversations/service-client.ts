@@ -30,5 +30,8 @@ export const directByClient = useCase({ ...direct, input: DirectInput })
 
 function assertMayRef(actor: Actor, { ref }: { ref?: string | undefined }): void {
   if (ref !== undefined && !actor.roles.includes('admin'))
-    throw new ChatError('forbidden', { message: 'Only an administrator sets the ref of a conversation over HTTP.' })
+    throw new ChatError('forbidden', {
+      reason: 'role',
+      message: 'Only an administrator sets the ref of a conversation over HTTP.',
+    })
 }

@@ -14,7 +14,9 @@ export function createRoomsOfInvites({ access, now }: Pick<Context, 'access' | '
   return {
     async assertMayInvite(tx, actor, ids) {
       const maker_id = isOperator(actor) ? null : actor.user_id
-      for (const id of ids) if (!(await invitesTo(access, tx, id, maker_id))) throw new ChatError('forbidden')
+      for (const id of ids)
+        if (!(await invitesTo(access, tx, id, maker_id)))
+          throw new ChatError('forbidden', { reason: 'participant_role', right: 'invite' })
     },
     async review(ctx, { ids, role, maker_id, email }) {
       if (!ctx.host.hooks.beforeJoin) return

@@ -125,8 +125,8 @@ export async function insertConversation(
   const inserted = await tx.run(
     sql`INSERT INTO conversations (${COLUMNS}, title_key, clock, active_at, system_id, root_count, counted_seq)
           VALUES (${row.id}, ${row.title}, ${row.is_group}, ${row.ref}, ${row.metadata}, ${row.created_at},
-                  ${row.is_direct}, ${row.pair_key}, ${row.policy}, ${row.layout}, ${row.topic}, ${row.icon}, ${row.frozen_at}, ${row.visibility},
-                  ${titleKey(row.title)}, ${row.created_at}, ${row.created_at}, ${systemId}, 0, 0)
+                  ${row.is_direct}, ${row.pair_key}, ${row.policy}, ${row.layout}, ${row.topic}, ${row.icon},
+                  ${row.frozen_at}, ${row.visibility}, ${titleKey(row.title)}, ${row.created_at}, ${row.created_at}, ${systemId}, 0, 0)
                   ON CONFLICT DO NOTHING`,
   )
   return inserted === 1
@@ -151,8 +151,9 @@ export async function updateConversation(
  */
 export async function hideConversation(tx: Queries, id: string, at: Micros): Promise<void> {
   await tx.run(
-    sql`UPDATE conversations SET deleted_at = ${at}, title = '', title_key = NULL, visibility = NULL, topic = NULL, icon = NULL, ref = NULL, metadata = NULL,
-            pair_key = NULL
+    sql`UPDATE conversations
+            SET deleted_at = ${at}, title = '', title_key = NULL, visibility = NULL, topic = NULL, icon = NULL,
+                ref = NULL, metadata = NULL, pair_key = NULL
           WHERE id = ${id}`,
   )
 }

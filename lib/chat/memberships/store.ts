@@ -44,7 +44,8 @@ export interface ReadFloors {
 /** The role of a user in a conversation, and how far the user has read it. By primary key. */
 export function findMembership(db: Queries, conversationId: string, userId: string) {
   return db.get<ReadFloors & { role: ParticipantRole; policy: string | null; frozen_at: Micros | null }>(
-    sql`SELECT p.role, c.policy, c.frozen_at, ${READ_FLOORS} FROM participants p JOIN conversations c ON c.id = p.conversation_id
+    sql`SELECT p.role, c.policy, c.frozen_at, ${READ_FLOORS}
+       FROM participants p JOIN conversations c ON c.id = p.conversation_id
       WHERE p.conversation_id = ${conversationId} AND p.user_id = ${userId} AND c.deleted_at IS NULL`,
   )
 }

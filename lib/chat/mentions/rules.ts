@@ -81,8 +81,8 @@ export function decideMentions(
   if ('names' in mentions) {
     const { names: written, kept } = mentions
     const idOf = kept ? new Map([...participants.idOf, ...kept.idOf]) : participants.idOf
-    const { user_ids, all: isNamed, names } = chooseNamed(written, idOf, writer.actor.user_id, kept?.user_ids)
-    const all = kept?.all || (isNamed && (kept?.meansAll || mayAll(true)))
+    const { user_ids, all: namesAll, names } = chooseNamed(written, idOf, writer.actor.user_id, kept?.user_ids)
+    const all = kept?.all || (namesAll && (kept?.meansAll || mayAll(true)))
     const origins: MentionOrigins = {
       ...(Object.keys(names).length > 0 && { names }),
       ...(kept && kept.user_ids.length > 0 && { user_ids: [...kept.user_ids] }),

@@ -56,10 +56,10 @@ export const edit = useCase({
         const message = assertEditable(actor, row)
         await refuseClosed(tx, place, actor)
         const { reason = null, metadata, attachment_ids } = input
+        if (attachment_ids?.length) assertMay(ctx.access, { ...place, actor }, 'attach')
         assertNotEmpty(content, attachment_ids ? attachment_ids.length > 0 : Boolean(message.attachment_list))
         await replaceContent(tx, messageId, { content, reason, at, keep: ctx.config.limits.revisions_per_message })
         if (metadata) await replaceMetadata(tx, messageId, toStored(metadata))
-        if (attachment_ids?.length) assertMay(ctx.access, { ...place, actor }, 'attach')
         if (attachment_ids) await replaceFiles(ctx, tx, message, { user_id: actor.user_id, ids: attachment_ids })
         await editMentions(ctx, tx, message, { ...place, actor }, { content, mentions: input.mentions })
         tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })

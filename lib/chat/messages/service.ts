@@ -78,7 +78,7 @@ export const reply = useCase({
     post(ctx, { actor, input, where: { parent_id } }).catch(unlessMerged(ctx, actor)),
 })
 
-/** A user who was merged into another while the post waited participates nowhere. @throws ChatError `unauthenticated`, or the error */
+/** The failure of a post: a user who was merged into another while it waited is not signed in any more. */
 function unlessMerged({ db }: Context, actor: Actor) {
   return async (error: unknown): Promise<never> => {
     throw error instanceof ChatError && error.code === 'not_found' ? await refusalOf(db, actor, error) : error

@@ -61,16 +61,16 @@ const lockTargetsWith = (lock: Sql) =>
     TARGET,
     (given) =>
       sql`${placesOf(given)}
-       SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.frozen_at, p.role, p.archived,
-           ${isClosed(sql`places.user_id`)}
+       SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.frozen_at, p.role,
+           p.archived, ${isClosed(sql`places.user_id`)}
          FROM places
          JOIN conversations c ON c.id = places.conversation_id
          JOIN participants p ON p.conversation_id = places.member_of AND p.user_id = places.user_id
         WHERE ${IS_LEFT} ORDER BY c.id ${lock}`,
     {
       alone: ({ n, conversation_id, parent_id, user_id }) =>
-        sql`SELECT ${n} AS n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.frozen_at, p.role, p.archived,
-           ${isClosed(user_id)}
+        sql`SELECT ${n} AS n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.frozen_at, p.role,
+           p.archived, ${isClosed(user_id)}
          FROM conversations c
          JOIN participants p ON p.conversation_id = c.id AND p.user_id = ${user_id}
         WHERE c.id = coalesce(${conversation_id}, (SELECT m.conversation_id FROM messages m WHERE m.id = ${parent_id}))
@@ -84,8 +84,8 @@ const LOCK_FREE = lockTargetsWith(sql`FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p
 const LOCK_ANY = onRows<Target>(
   TARGET,
   (given, dialect) =>
-    sql`SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.frozen_at, 'owner' AS role, 0 AS archived,
-          ${isClosed(sql`given.user_id`)}
+    sql`SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.frozen_at,
+          'owner' AS role, 0 AS archived, ${isClosed(sql`given.user_id`)}
        FROM ${given}
        LEFT JOIN messages m ON m.id = given.parent_id
        JOIN conversations c ON c.id = coalesce(m.conversation_id, given.conversation_id)

@@ -103,9 +103,9 @@ async function addTo(
   conversationId: string,
   input: AnyParticipantInput,
 ): Promise<AddedParticipant> {
+  assertRoles(ctx.access.participant, 'role', [input.role])
   if (ctx.host.hooks.beforeJoin) await review(ctx, actor, conversationId, input)
   if ('email' in input) await reserveMail(ctx, actor, input)
-  assertRoles(ctx.access.participant, 'role', [input.role])
   const added = await ctx.write(async (tx) => {
     const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
     if (hasRight(ctx.access, input.role, 'delete')) refuseKeys(actor)

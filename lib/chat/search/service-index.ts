@@ -1,5 +1,4 @@
-import { isOperator } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { assertOperator } from '../../core/actor.ts'
 import { newId } from '../../core/ids.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -13,7 +12,7 @@ export const status = useCase({
   takes: ['actor'],
   errors: ['forbidden'],
   run: async ({ db, config }, actor): Promise<SearchStatus> => {
-    if (!isOperator(actor)) throw new ChatError('forbidden')
+    assertOperator(actor)
     const state = await findState(db)
     const { documents, bytes, oldest } =
       state !== undefined ? await measureIndex(db) : { documents: 0, bytes: 0, oldest: null }
@@ -41,7 +40,7 @@ export const rebuild = useCase({
   input: RebuildInput,
   errors: ['forbidden'],
   run: async ({ db }, actor, { from_scratch }): Promise<void> => {
-    if (!isOperator(actor)) throw new ChatError('forbidden')
+    assertOperator(actor)
     await db.write(
       async (tx) => {
         if (from_scratch) await clearIndex(tx)

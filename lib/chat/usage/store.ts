@@ -1,6 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
 import { isErasedAuthor, type Sql, sql } from '../../storage/sql.ts'
+import { ADD_TO_SUM } from '../../storage/usage-sums.ts'
 import type { Piece, Sum, UsagePlace } from './rules.ts'
 import type { StorageUsage, UsageKind } from './schema.ts'
 
@@ -73,12 +74,7 @@ const ADD = onRows<Sum & { n: number; total: number }>(
   (given) =>
     sql`INSERT INTO usage_sums (n, kind, key, files, bytes, released_bytes, message_bytes, total)
      SELECT n, kind, key, files, bytes, released_bytes, message_bytes, total FROM ${given} WHERE true
-     ON CONFLICT (n, kind, key) DO UPDATE SET
-       files = usage_sums.files + excluded.files,
-       bytes = usage_sums.bytes + excluded.bytes,
-       released_bytes = usage_sums.released_bytes + excluded.released_bytes,
-       message_bytes = usage_sums.message_bytes + excluded.message_bytes,
-       total = usage_sums.total + excluded.total`,
+     ${ADD_TO_SUM}`,
 )
 
 /** Adds to the sums of a round. */

@@ -11,10 +11,13 @@ export type HeaderPair = [name: string, value: string]
 
 /** The headers that do not depend on the result. */
 export interface CommonHeaders {
-  /** For every response, including errors and streams; `origin` is that of the calling page, `bears` whether it has a token. */
-  of(requestId: string, origin: string | null, bears?: boolean): HeaderPair[]
+  /**
+   * For every response, including errors and streams; `origin` is that of the calling page, `bears` whether the page has given
+   * a token: most requests have no origin, and are not asked.
+   */
+  of(requestId: string, origin: string | null, bears?: () => boolean): HeaderPair[]
   /** For a preflight of a page of `origin` with these methods; empty if it may not call. */
-  preflight(origin: string | null, methods: string[], bears: boolean): HeaderPair[]
+  preflight(origin: string | null, methods: string[], bears: () => boolean): HeaderPair[]
 }
 
 /**
@@ -58,17 +61,17 @@ function headersOf(config: Config): CommonHeaders {
       [...fixed, ['cross-origin-resource-policy', 'cross-origin'], ...cors.actual(origin)],
     ]),
   )
-  const foreign = (origin: string | null, bears: boolean): HeaderPair[] =>
-    bears && isTokenOrigin(origin, config)
+  const foreign = (origin: string | null, bears?: () => boolean): HeaderPair[] =>
+    isTokenOrigin(origin, config) && bears?.()
       ? [...fixed, ['cross-origin-resource-policy', 'cross-origin'], ...cors.withToken(origin)]
       : unlisted
   return {
-    of: (requestId, origin, bears = false) => [
+    of: (requestId, origin, bears) => [
       ['x-request-id', requestId],
       ...(listed.get(origin ?? '') ?? foreign(origin, bears)),
     ],
     preflight: (origin, methods, bears) =>
-      listed.has(origin ?? '') || (bears && isTokenOrigin(origin, config)) ? cors.preflight(methods) : [],
+      listed.has(origin ?? '') || (isTokenOrigin(origin, config) && bears()) ? cors.preflight(methods) : [],
   }
 }
 

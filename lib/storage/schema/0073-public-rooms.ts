@@ -1,8 +1,8 @@
 import type { Migration } from './migrations.ts'
 
 /**
- * Which conversations users see without participating. `visibility`: NULL is private. `title_key`: the title for comparison,
- * of a conversation that is not private.
+ * Which conversations users see without participating. `visibility`: NULL is private. `title_key`: the title for comparison;
+ * NULL in a row that an older program has stored, until the conversation is no longer private.
  */
 export const publicRooms: Migration = {
   name: '0073-public-rooms',

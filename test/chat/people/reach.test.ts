@@ -106,7 +106,7 @@ describeOnEachDatabase('rights by configuration', (open) => {
     await grace.conversations.rename(room.conversation_id, { visibility: 'listed', policy: { join: 'anyone' } })
     await carol.conversations.join(room.conversation_id)
     await ada.conversations.join(room.conversation_id)
-    // The conversation shows her, but nobody is shared by it.
+    // The conversation shows her, and makes no users shared.
     expect((await ada.users.get(carol.id)).user.username).toBe('carol')
     expect((await ada.users.search({ query: 'carol' })).users).toEqual([])
     expect(await failureOf(ada.conversations.direct({ user_id: carol.id }))).toMatchObject({ reason: 'not_shared' })

@@ -87,7 +87,7 @@ describeService(
       expect(await codeOf(ada.conversations.leave(conversation_id))).toBe('last_owner')
     })
 
-    it('is joined by no one whom its policy, the service or the host refuses', async () => {
+    it('admits no user that its policy, the service or the host refuses', async () => {
       const { conversation_id: invited } = await ada.conversations.create({ title: 'By invite', visibility: 'listed' })
       const { conversation_id: secret } = await ada.conversations.create({ title: 'Secret' })
       const { conversation_id: frozen } = await ada.conversations.create({ title: 'Frozen', frozen: true, ...PUBLIC })
