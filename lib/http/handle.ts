@@ -141,10 +141,7 @@ function begin(service: Service, path: string, group: ApiGroup, resource: Resour
     endpoint,
     request_id,
     cookies: readCookies(headers.get('cookie')),
-    headers: [
-      ...service.headers.of(request_id, headers.get('origin'), () => bearsToken(event.req, event.url.search)),
-      ...group.headers,
-    ],
+    headers: [...service.headers.of(request_id, headers.get('origin'), bearing(event)), ...group.headers],
     set_cookie: [],
     caller,
     count: (status) => endpoint?.count?.(status, (performance.now() - started) / 1000),
@@ -153,6 +150,11 @@ function begin(service: Service, path: string, group: ApiGroup, resource: Resour
       requestLog(endpoint?.route, { request_id, method, route, status, ms, user_id: caller.user_id })
     },
   }
+}
+
+/** Made here: a closure in `begin` would keep the event for as long as that of its log line lives, which is an open stream. */
+function bearing({ req, url }: H3Event): () => boolean {
+  return () => bearsToken(req, url.search)
 }
 
 /** The request as the login of a host gets it. */
