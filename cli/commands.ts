@@ -14,6 +14,7 @@ export const root: CommandDef = defineCommand({
     reload: () => import('./commands/reload.ts').then((module) => module.default),
     migrate: () => import('./commands/migrate.ts').then((module) => module.default),
     user: () => import('./commands/user.ts').then((module) => module.default),
+    access: () => import('./commands/access.ts').then((module) => module.default),
     session: () => import('./commands/session.ts').then((module) => module.default),
     key: () => import('./commands/key.ts').then((module) => module.default),
     conversation: () => import('./commands/conversation.ts').then((module) => module.default),

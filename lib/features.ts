@@ -23,6 +23,7 @@ import * as newcomers from './accounts/sign-ups/service.ts'
 import * as tokens from './accounts/tokens/service.ts'
 import * as users from './accounts/users/service.ts'
 import type { Features } from './api/features.ts'
+import * as access from './chat/access/service.ts'
 import * as assistant from './chat/answers/service.ts'
 import * as uploading from './chat/attachments/parts.ts'
 import * as reading from './chat/attachments/reading.ts'
@@ -102,6 +103,7 @@ export const USE_CASES = {
   sessions: { list: sessions.list, revoke: sessions.revoke, endForSubject: people.endForSubject },
   audit: useCasesOf(audit),
   tasks: useCasesOf(taskList),
+  access: useCasesOf(access),
   mails: useCasesOf(mails),
   nodes: useCasesOf(nodeList),
   auth: {

@@ -130,6 +130,7 @@ const ACCEPTING: Record<string, string> = {
   'inboxOf(store)': MADE_BY_US,
   'peopleOf(store)': MADE_BY_US,
   'followedThreadsOf(store)': MADE_BY_US,
+  'canOf(store)': MADE_BY_US,
   'pinsOf(store)': MADE_BY_US,
   'presenceOf(store)': MADE_BY_US,
   'receiptsOf(store)': MADE_BY_US,

@@ -51,6 +51,7 @@ const ORDER: string[][] = [
     'user show',
     'user export',
     'user unlock',
+    'access explain',
     'conversation list',
     'conversation show',
   ],

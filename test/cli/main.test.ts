@@ -13,6 +13,7 @@ COMMANDS.push('user set-password', 'user set-roles', 'user disable', 'user enabl
 COMMANDS.push('invite create', 'invite list', 'invite revoke', 'nodes list', 'reload', 'init nginx', 'init prometheus')
 COMMANDS.push('user invite', 'user invites', 'user revoke-invite')
 COMMANDS.push('user show', 'user export', 'user unlock', 'user set-username')
+COMMANDS.push('access explain')
 COMMANDS.push('conversation list', 'conversation show', 'conversation delete')
 COMMANDS.push('mail test', 'mail queue list', 'mail queue retry', 'mail queue drop')
 

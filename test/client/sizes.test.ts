@@ -8,17 +8,17 @@ const CLIENT = "export * from './lib/client/index.ts'"
 /** What a page downloads at most for entry points when it starts, in bytes: bundled, minified and compressed. */
 const MAX_BYTES: Record<string, number> = {
   [CLIENT]: 6_150,
-  "export * from './lib/client/store/index.ts'": 12_620,
-  "export * from './lib/client/store/parts.ts'": 7_270,
+  "export * from './lib/client/store/index.ts'": 12_640,
+  "export * from './lib/client/store/parts.ts'": 7_440,
   [`${CLIENT}; export * from './lib/client/store/index.ts'`]: 18_000,
-  [`${CLIENT}; export * from './lib/client/react/index.ts'`]: 24_800,
+  [`${CLIENT}; export * from './lib/client/react/index.ts'`]: 25_000,
 }
 
 /** What it downloads at most of the client when it uploads, and where streams need an `XMLHttpRequest`. */
 const MAX_BYTES_LATER: Record<string, number> = { upload: 1_800, xhr: 800 }
 
 /** What a page downloads at most that uses the hooks of conversations, threads and messages. */
-const MAX_BYTES_OF_HOOKS = 13_420
+const MAX_BYTES_OF_HOOKS = 13_440
 
 describe.each(Object.entries(MAX_BYTES))('a bundle of %s', (contents, maximum) => {
   it(`has at most ${maximum} bytes, no package, no route and no endpoint of administrators`, async () => {

@@ -287,6 +287,13 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       'participants, and only about and to those who share what they read.',
     example: { conversation_id: CONVERSATION, root_id: ROOT, user_id: GRACE, read_at: '2026-11-20T10:00:00.123456Z' },
   },
+  'rights.changed': {
+    when:
+      'An administrator, or the login of the host, gave the reader of this stream other roles in the service; with ' +
+      '`conversation_id`, the role in that conversation is another one. Read what you may do again: `can` of `GET /api/auth/me`, ' +
+      'or of the conversation. Only on `GET /api/stream`.',
+    example: { conversation_id: CONVERSATION },
+  },
   'settings.update': {
     when:
       'The reader of this stream changed their own settings for a conversation, here or on another device; or a ' +

@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { Metadata } from '../../lib/chat/conversations/schema.ts'
+import { Metadata } from '../../lib/chat/conversations/schema-metadata.ts'
 import { nodeOf, type SchemaNode, schemaOf } from '../../lib/core/schema-nodes.ts'
 
 /** A text in an input: its path, and the schema that it must match. */

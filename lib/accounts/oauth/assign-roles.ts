@@ -3,6 +3,7 @@ import { hasServiceRight } from '../../core/access.ts'
 import { joinRoles, type Role, splitRoles } from '../../core/actor.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
+import { announceChange } from '../users/announcing.ts'
 import { administers, isLastAdmin } from '../users/rules.ts'
 import { lockUsers, type UserRow } from '../users/store.ts'
 import { updateUser } from '../users/store-naming.ts'
@@ -31,6 +32,7 @@ export async function assignRoles(
   }
   const changed = { ...rows.find(({ id }) => id === user.id)!, roles: value }
   await updateUser(tx, changed, ctx.now())
+  announceChange(tx, user, changed)
   if (!hasServiceRight(ctx.access, roles, 'invite')) await ctx.accounts.revokeInvites(tx, user.id)
   else if (!administers(changed)) await revokeNewcomers(tx, user.id)
   tx.audit({ act: 'user.changed', subject_id: user.id, detail: { by: provider, changed: ['roles'], roles } })

@@ -1,10 +1,12 @@
 import * as v from 'valibot'
 import { Email, ReadAvatar, Subject, Username } from '../../accounts/users/schema.ts'
+import { PARTICIPANT_RIGHTS } from '../../core/access.ts'
 import { ROLE_NAME } from '../../core/actor.ts'
 import { MAX_EXCERPT_LENGTH } from '../../core/excerpt.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { Cursor, Id, Instant, Limit, label, StreamPosition, text, withoutArrays } from '../../core/schema.ts'
+import { Cursor, Id, Instant, Limit, label, StreamPosition, text } from '../../core/schema.ts'
 import { LookFields, LookInput } from './schema-look.ts'
+import { Metadata } from './schema-metadata.ts'
 import { ConversationPolicy, OwnFields, PolicyChange, Visibility } from './schema-settings.ts'
 
 /** The role of a participant: one that every service has, or one of `access.participant_roles`. */
@@ -37,54 +39,6 @@ export type Participant = v.InferOutput<typeof Participant>
 /** The host's id of the thing that a conversation is about. */
 const Ref = text(MAX_LENGTH.subject)
 
-/** What a host keeps with a conversation or a message: a JSON object. An empty one is none. */
-export const Metadata = v.pipe(
-  withoutArrays(v.record(v.string(), v.unknown())),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return
-    const { value } = dataset
-    if (!isSmallJson(value)) addIssue({ message: `must be JSON of at most ${MAX_LENGTH.metadata} bytes of UTF-8` })
-    else for (const path of findInexact(value)) addIssue({ message: INEXACT, path: toIssuePath(path) })
-  }),
-  v.description(
-    `A JSON object of the application, of at most ${MAX_LENGTH.metadata} bytes; {} is none. Numbers are at most 2^53 - 1 from zero: others would be stored as another number`,
-  ),
-)
-export type Metadata = v.InferOutput<typeof Metadata>
-
-const INEXACT = 'must be a number of at most 2^53 - 1, positive or negative; send a longer one as text'
-
-/**
- * The places of numbers that are stored as another one. Of a text such as `9007199254740993` or `1e400` the parser has lost
- * the digits, but its value is beyond these limits, too. What lies within is a double, and stays that double.
- */
-function findInexact(value: unknown): string[][] {
-  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? [] : [[]]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, entry]) => findInexact(entry).map((path) => [key, ...path]))
-}
-
-function toIssuePath(keys: string[]): [v.UnknownPathItem, ...v.UnknownPathItem[]] {
-  const items = keys.map((key) => ({
-    type: 'unknown' as const,
-    origin: 'value' as const,
-    input: undefined,
-    key,
-    value: undefined,
-  }))
-  return items as [v.UnknownPathItem, ...v.UnknownPathItem[]]
-}
-
-/** Whether a value can be written as JSON that is short enough. */
-function isSmallJson(value: Record<string, unknown>): boolean {
-  try {
-    const json = JSON.stringify(value)
-    return json.length <= MAX_LENGTH.metadata && Buffer.byteLength(json) <= MAX_LENGTH.metadata
-  } catch {
-    return false
-  }
-}
-
 /** The other person of a direct conversation; the caller in their own. */
 export const DirectPartner = v.object({
   user_id: Id,
@@ -112,12 +66,22 @@ export type ConversationFields = v.InferOutput<typeof ConversationFields>
 
 const Count = v.pipe(v.number(), v.integer())
 
+/** Something that a caller may do in a conversation: the rights of participants, and what takes several of them, or none. */
+export const ConversationAct = v.picklist([...PARTICIPANT_RIGHTS, 'reply', 'mention_all', 'join'])
+export type ConversationAct = v.InferOutput<typeof ConversationAct>
+
+const Can = v.pipe(
+  v.array(ConversationAct),
+  v.description('What the caller may do in it at the moment: any other act would be refused'),
+)
+
 /** A conversation with its first participants. */
 export const Conversation = v.object({
   ...ConversationFields.entries,
   participants: v.pipe(v.array(Participant), v.description('The first 200 in the order they joined')),
   participant_count: v.pipe(Count, v.description('Number of all participants')),
   with: v.optional(DirectPartner),
+  can: Can,
   ...OwnFields,
   stream_position: v.optional(StreamPosition),
 })
@@ -258,6 +222,7 @@ export const ConversationSummary = v.object({
   ),
   last_message: v.optional(LastMessage),
   with: v.optional(DirectPartner),
+  can: Can,
   ...OwnFields,
   last_activity_at: v.pipe(Instant, v.description('The time of the latest message; without one, of the creation')),
 })

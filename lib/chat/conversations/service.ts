@@ -15,6 +15,7 @@ import { toLookColumns } from '../memberships/rules-look.ts'
 import { changedPolicy } from '../memberships/rules-settings.ts'
 import { insertParticipant } from '../memberships/store.ts'
 import {
+  type CountedRow,
   findConversation,
   findConversationByRef,
   insertConversation,
@@ -23,11 +24,12 @@ import {
   toStored,
   toVisibility,
 } from '../memberships/store-conversations.ts'
-import { listPartners } from '../memberships/store-direct.ts'
+import { listPartners, type Partner } from '../memberships/store-direct.ts'
 import { findSettings, toOwnFields } from '../memberships/store-settings.ts'
 import { findFirst, withPresence } from '../memberships/with-presence.ts'
 import { isErasing, toNumbers } from '../unread/store.ts'
 import { hide } from './removal.ts'
+import { actsOf } from './rules.ts'
 import {
   type Conversation,
   ConversationByRef,
@@ -89,7 +91,9 @@ export const create = useCase({
       return findFirst(tx, row.id)
     })
     const participants = await withPresence(ctx, people)
-    const conversation = { ...toFields(row), participants, participant_count: participants.length }
+    const participant_count = participants.length
+    const can = actsOf(ctx, actor)({ ...row, participant_count, role: 'owner', is_closed: false })
+    const conversation = { ...toFields(row), participants, participant_count, can }
     return { conversation_id: row.id, conversation }
   },
 })
@@ -124,10 +128,11 @@ export const get = useCase({
   takes: ['actor', 'conversation_id'],
   errors: ['not_found'],
   run: async (ctx, actor, conversationId): Promise<Conversation> => {
-    const { row, own, people, partner, stream_position } = await ctx.db.snapshot(async (db) => {
-      await requireMember(db, actor, conversationId)
+    const { role, row, own, people, partner, stream_position } = await ctx.db.snapshot(async (db) => {
+      const { role } = await requireMember(db, actor, conversationId)
       const row = (await findConversation(db, conversationId))!
       return {
+        role,
         row,
         own: await findSettings(db, conversationId, actor.user_id),
         partner: (await listPartners(db, actor.user_id, [row], photosOf(ctx.config))).get(conversationId),
@@ -142,12 +147,17 @@ export const get = useCase({
       ...toFields(row),
       participants: await withPresence(ctx, people),
       participant_count: row.participant_count,
-      ...(partner && isOfTwo && { with: partner }),
+      ...(partner && isOfTwo && { with: partner.shown }),
+      can: actsOf(ctx, actor)({ ...row, role, is_closed: isClosed(row, partner) }),
       ...settings,
       stream_position,
     }
   },
 })
+
+/** Whether a conversation is a direct one whose other person has no active account. */
+const isClosed = ({ is_direct, pair_key }: Pick<CountedRow, 'is_direct' | 'pair_key'>, partner?: Partner) =>
+  is_direct === 1 && (pair_key === null || Boolean(partner?.isDisabled))
 
 /**
  * A page of the actor's conversations, latest activity first.
@@ -171,6 +181,7 @@ export const list = useCase({
         db,
         page.map(({ id }) => id),
       )
+      const canIn = actsOf(ctx, actor)
       const listed: typeof page = []
       const summaries: ConversationSummary[] = []
       for (const row of page) {
@@ -187,7 +198,8 @@ export const list = useCase({
           unread,
           unread_replies,
           ...(last_message && { last_message }),
-          ...(partner && { with: partner }),
+          ...(partner && { with: partner.shown }),
+          can: canIn({ ...row, is_closed: isClosed(row, partner) }),
           ...toOwnFields(row, settingsContext(ctx)),
           last_activity_at: toInstant(row.active_at),
         })
@@ -206,7 +218,7 @@ const sizeOfSummary = ({ title, topic = '', ref = '', metadata, last_message, wi
     0,
   ) +
   (metadata ? MAX_LENGTH.metadata : 0) +
-  1800
+  2000
 
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 

@@ -194,6 +194,17 @@ export const EphemeralEvent = v.variant('type', [
       ),
     }),
   ),
+  event(
+    'rights.changed',
+    v.object({
+      conversation_id: v.optional(
+        v.pipe(
+          Id,
+          v.description('The conversation in which the role is another one; missing for roles in the service'),
+        ),
+      ),
+    }),
+  ),
   event('settings.update', v.object({ conversation_id: Id, settings: ConversationSettings })),
 ])
 export type EphemeralEvent = v.InferOutput<typeof EphemeralEvent>

@@ -3,14 +3,12 @@ import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
+import { OF_TWO, PAIR } from './rules.ts'
 import { insertParticipant } from './store.ts'
 import { findConversation } from './store-conversations.ts'
 
 /** The actor that adds a participant, as in an audit entry. */
 type By = Pick<AuditEntry, 'actor_id' | 'ip'>
-
-/** The maximum number of participants of a conversation that is not a group. */
-const PAIR = 2
 
 /**
  * Makes a user a participant and publishes an event, in a transaction that has locked the conversation. After the
@@ -27,9 +25,7 @@ export async function join(
   if (!(await insertParticipant(tx, conversationId, { user_id: user.id, role, joined_at: at }))) return false
   const { is_group, participant_count, frozen_at } = (await findConversation(tx, conversationId))!
   if (frozen_at !== null) throw new ChatError('conflict', { reason: 'frozen' })
-  if (!is_group && participant_count > PAIR) {
-    throw new ChatError('conflict', { message: 'This conversation is between two people.' })
-  }
+  if (!is_group && participant_count > PAIR) throw new ChatError('conflict', OF_TWO)
   tx.audit({ act: 'participant.added', ...by, subject_id: user.id, conversation_id: conversationId, detail: { role } })
   tx.emit(conversationId, { type: 'membership.changed', user_id: user.id, detail: { role, action: 'added' } })
   // The notifications of a user who was a participant before are shown again.

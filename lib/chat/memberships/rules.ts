@@ -18,6 +18,12 @@ export function refuseDirect({ is_direct }: { is_direct: number }, what: string)
 /** Why nothing can be added to a direct conversation. */
 export const CLOSED = { message: 'The other person of this direct conversation has no active account.' }
 
+/** The number of participants of a conversation that is no group. */
+export const PAIR = 2
+
+/** Why a conversation that is no group gets no third participant. */
+export const OF_TWO = { message: 'This conversation is between two people.' }
+
 /** Why a conversation does not get a ref. */
 export const REF_TAKEN = { message: 'Another conversation has this ref.' }
 

@@ -1,6 +1,6 @@
 import type { Photos } from '../../accounts/users/photos.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, isOtherDisabled, sql } from '../../storage/sql.ts'
+import { among, isOtherDisabled, type Micros, sql } from '../../storage/sql.ts'
 import type { DirectPartner } from '../conversations/schema.ts'
 import type { ConversationRow } from './store-conversations.ts'
 
@@ -65,6 +65,13 @@ interface NamedRow {
   username: string
   display_name: string | null
   avatar_url: string | null
+  disabled_at: Micros | null
+}
+
+/** The other person of a direct conversation, as the user sees it. */
+export interface Partner {
+  shown: DirectPartner
+  isDisabled: boolean
 }
 
 /** The other person of each direct conversation of a user among these, or the system actor that has opened it. */
@@ -73,16 +80,16 @@ export async function listPartners(
   userId: string,
   conversations: Pick<ConversationRow, 'id' | 'is_direct' | 'pair_key'>[],
   photos: Photos,
-): Promise<Map<string, DirectPartner>> {
+): Promise<Map<string, Partner>> {
   const direct = conversations.filter((conversation) => conversation.is_direct === 1)
   if (direct.length === 0) return new Map()
   const ids = direct.map(({ id }) => id)
   const rows = await db.all<NamedRow>(
-    sql`SELECT p.conversation_id, u.id AS user_id, u.username, u.display_name, u.avatar_url
+    sql`SELECT p.conversation_id, u.id AS user_id, u.username, u.display_name, u.avatar_url, u.disabled_at
        FROM participants p JOIN users u ON u.id = p.user_id
       WHERE p.conversation_id ${among(db, ids)}
       UNION ALL
-     SELECT c.id, u.id, u.username, u.display_name, u.avatar_url
+     SELECT c.id, u.id, u.username, u.display_name, u.avatar_url, u.disabled_at
        FROM conversations c JOIN users u ON u.id = c.system_id
       WHERE c.id ${among(db, ids)}`,
   )
@@ -103,10 +110,11 @@ function partnerIn(
   people: Omit<NamedRow, 'conversation_id'>[],
   { userId, photos }: { userId: string; photos: Photos },
   { is_direct, pair_key }: Pick<ConversationRow, 'is_direct' | 'pair_key'>,
-): DirectPartner | undefined {
+): Partner | undefined {
   if (is_direct === 0 || pair_key === null) return undefined
   const row = people.find((participant) => participant.user_id !== userId) ?? people[0]
   if (!row) return undefined
-  const { user_id, username, display_name, avatar_url } = row
-  return { user_id, username, ...(display_name && { display_name }), ...photos(avatar_url) }
+  const { user_id, username, display_name, avatar_url, disabled_at } = row
+  const shown = { user_id, username, ...(display_name && { display_name }), ...photos(avatar_url) }
+  return { shown, isDisabled: disabled_at !== null }
 }

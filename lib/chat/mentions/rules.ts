@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { type Access, hasRight, reachFor } from '../../core/access.ts'
+import { type Access, hasRight, type Refusal, reachFor, toRefused } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { isNamed } from '../../core/policy.ts'
@@ -98,18 +98,29 @@ export function decideMentions(
   return { user_ids, all, origins: { user_ids, ...(all && { all: true as const }) } }
 }
 
+/** Why the service, or the policy of the conversation, does not let a user mention all participants. */
+export function refusalOfAll(access: Access, writer: Writer): Refusal | undefined {
+  const right = 'mention_all'
+  if (reachFor(access, writer.actor, right) === undefined) return { reason: 'role', right }
+  const isNamedThere = isNamed(toPolicy(writer).mention_all, (each) => hasRight(access, writer.role, each))
+  return isNamedThere ? undefined : { reason: 'policy', right }
+}
+
+/** Why that many participants are not mentioned at once. */
+export const tooManyToMention = (most: number) => ({
+  message: `At most ${most} participants can be mentioned at once.`,
+})
+
 function mayMentionAll(
   access: Access,
   writer: Writer,
   participants: number,
   { isFound, most }: { isFound: boolean; most: number },
 ): boolean {
-  const { mention_all } = toPolicy(writer)
-  const hasService = reachFor(access, writer.actor, 'mention_all') !== undefined
-  const isAllowed = hasService && isNamed(mention_all, (right) => hasRight(access, writer.role, right))
-  if (isAllowed && participants <= most) return true
+  const refused = refusalOfAll(access, writer)
+  if (!refused && participants <= most) return true
   // In a text it is text then.
   if (isFound) return false
-  if (!isAllowed) throw new ChatError('forbidden', { reason: hasService ? 'policy' : 'role', right: 'mention_all' })
-  throw new ChatError('conflict', { message: `At most ${most} participants can be mentioned at once.` })
+  if (refused) throw toRefused(refused)
+  throw new ChatError('conflict', tooManyToMention(most))
 }

@@ -6,7 +6,7 @@ import { AnyInstant, Id, Instant, Limit, label, text } from '../../core/schema.t
 import { MessageStatus, Usage } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
 import { Attachment, AttachmentIds } from '../attachments/schema.ts'
-import { Metadata } from '../conversations/schema.ts'
+import { Metadata } from '../conversations/schema-metadata.ts'
 import { Mentions, MentionsInput } from '../mentions/schema.ts'
 
 /** The form of a path, or of an empty text: segments of base-36 digits, each after its count. */

@@ -6,7 +6,7 @@ import type { Queries } from '../../storage/database.ts'
 import { among, literal, type Micros, sql } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
 import type { FailureCode } from '../answers/schema-failures.ts'
-import type { Metadata } from '../conversations/schema.ts'
+import type { Metadata } from '../conversations/schema-metadata.ts'
 import { filesIn, type QuotedRow, toQuote } from './rules.ts'
 import type { Message, MessagePin } from './schema.ts'
 

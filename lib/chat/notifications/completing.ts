@@ -21,7 +21,7 @@ export async function completeInboxEvents(
   // The number is read last: it contains all of them.
   const rows = keys.length > 0 ? await listByIds(db, keys) : []
   const shown = new Map(rows.map(({ user_id, ...row }) => [`${user_id} ${row.id}`, toNotification(row)]))
-  const counted = new Set(events.flatMap(({ user_id, event }) => (event.type === 'settings.update' ? [] : user_id)))
+  const counted = new Set(events.flatMap(({ user_id, event }) => (UNCOUNTED.has(event.type) ? [] : user_id)))
   const unreadOf = counted.size > 0 ? await countUnreadNotifications(db, counted) : new Map<string, number>()
 
   function complete({ user_id, event }: InboxEvent): InboxEvent['event'] | undefined {
@@ -44,6 +44,9 @@ export async function completeInboxEvents(
     return event ? [{ ...inboxEvent, event }] : []
   })
 }
+
+/** Events that have no number of notifications. */
+const UNCOUNTED: ReadonlySet<string> = new Set(['settings.update', 'rights.changed'])
 
 /** The settings that the events are about, by user and conversation. */
 async function findSettingsOf(

@@ -128,8 +128,8 @@ async function add(ctx: Context, actor: Actor, conversation_id: string): Promise
   if (hasJoined) await ctx.streams.presence.introduce(conversation_id, user_id)
 }
 
-/** @throws ChatError `not_found`, `forbidden`, `conflict` */
-async function assertJoinedByAnyone(db: Queries, id: string): Promise<void> {
+/** Refuses a conversation that no user may join. @throws ChatError `not_found`, `forbidden`, `conflict` */
+export async function assertJoinedByAnyone(db: Queries, id: string): Promise<void> {
   const room = await findConversation(db, id)
   if (!room || room.visibility === null) throw new ChatError('not_found')
   if (joinPolicyOf(room.policy) !== 'anyone') throw new ChatError('forbidden', { reason: 'policy', right: 'join' })

@@ -42,6 +42,7 @@ import { type ListActions, useList, useReloadable } from './lists.ts'
 import { useReadable } from './readable.ts'
 import type { WindowPostOptions } from './windows.ts'
 
+export { useCan } from './can.ts'
 export { ChatProvider, type ChatProviderProps, useChatStore } from './context.ts'
 export type { ListActions } from './lists.ts'
 export { type FoundMessages, useSearch } from './search.ts'

@@ -137,6 +137,7 @@ function fold(
     // What they change, or when, is not in them.
     case 'notifications.count':
     case 'conversation.updated':
+    case 'rights.changed':
       return 'stale'
     // What they change is not shown of one that is in the other list, or was not read yet.
     case 'notification.new':

@@ -1,3 +1,4 @@
+export { type ConversationCanView, canOf, type ServiceCanView, type StoreCan } from './can.ts'
 export { type FollowedThreadsView, followedThreadsOf } from './followed.ts'
 export { inboxOf, type NotificationsFilter, type NotificationsView, type StoreInbox } from './inbox.ts'
 export type { NotificationMark } from './marks.ts'

@@ -18,6 +18,7 @@ import * as attachments from '../../chat/attachments/schema.ts'
 import * as avatars from '../../chat/avatars/schema.ts'
 import * as conversations from '../../chat/conversations/schema.ts'
 import * as direct from '../../chat/conversations/schema-direct.ts'
+import * as conversationMetadata from '../../chat/conversations/schema-metadata.ts'
 import * as settings from '../../chat/conversations/schema-settings.ts'
 import * as events from '../../chat/events/schema.ts'
 import * as invites from '../../chat/invites/schema.ts'
@@ -87,6 +88,7 @@ const FEATURES: object[] = [
   resets,
   sessions,
   direct,
+  conversationMetadata,
   settings,
   setup,
   signUps,

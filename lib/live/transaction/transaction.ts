@@ -23,6 +23,8 @@ export interface Tx extends Writing {
   appendBy(append: (tx: Writing, additions: Addition[]) => Promise<Appended>): void
   /** Sends an ephemeral event to the streams of one user only. */
   publishToUser(userId: string, conversationId: string, event: EphemeralEvent): void
+  /** Tells the streams of all conversations of a user, on every node, that the user has other roles in the service. */
+  publishRights(userId: string): void
   /**
    * Tells the streams of all conversations of a user, on every node, that the user's settings for a conversation have
    * changed. The event has what is stored when it is sent: so does a later one, which another node may send before.
@@ -153,9 +155,12 @@ function collect(queries: Writing, now: () => Micros) {
     },
     emit(conversationId, event) {
       changes.to(conversationId).events.push(event)
-      if (event.type === 'membership.changed') outcome.members.add(event.user_id!)
+      if (event.type !== 'membership.changed') return
+      outcome.members.add(event.user_id!)
+      if (event.detail?.action === 'role_updated') outcome.ephemeral.push(rightsChange(event.user_id!, conversationId))
     },
     publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
+    publishRights: (user_id) => outcome.ephemeral.push(rightsChange(user_id)),
     publishSettings: (user_id, conversation_id) => outcome.ephemeral.push(settingsUpdate(user_id, conversation_id)),
     publishToInboxes: (user_ids, event) => outcome.ephemeral.push({ conversation_id: '', user_ids, event }),
     publishCounts: (userIds) => outcome.ephemeral.push(...countUpdates(userIds)),
@@ -183,6 +188,12 @@ function createChanges(now: () => Micros) {
       return change
     },
   }
+}
+
+/** The event of other roles of a user in the service, or in a conversation. */
+function rightsChange(user_id: string, conversation_id?: string): Ephemeral {
+  const payload = { ...(conversation_id !== undefined && { conversation_id }) }
+  return { conversation_id: '', user_ids: [user_id], event: { type: 'rights.changed', payload } }
 }
 
 /** The event of changed settings. It is completed when it is sent. */

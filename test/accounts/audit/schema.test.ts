@@ -149,6 +149,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'notifications.list': 'reads',
   'notifications.markRead': 'own',
   'notifications.sendMail': 'own',
+  'access.explain': 'reads',
   'answers.cancel': 'an answer that ends early says so in the conversation',
   'answers.listChunks': 'reads',
   'presence.sendHeartbeat': 'own',

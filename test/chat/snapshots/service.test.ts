@@ -16,7 +16,7 @@ describeService('a snapshot', (service) => {
   })
 
   const snapshot = ({ id }: Person, input?: SnapshotInput) =>
-    service.chat.snapshots.create({ user_id: id, roles: [] }, input)
+    service.chat.snapshots.create({ user_id: id, roles: id === ada.id ? ['admin', 'member'] : ['member'] }, input)
 
   /** A conversation of both with a thread. */
   async function open() {
