@@ -17,6 +17,7 @@ export const root: CommandDef = defineCommand({
     access: () => import('./commands/access.ts').then((module) => module.default),
     session: () => import('./commands/session.ts').then((module) => module.default),
     key: () => import('./commands/key.ts').then((module) => module.default),
+    'server-key': () => import('./commands/server-key.ts').then((module) => module.default),
     conversation: () => import('./commands/conversation.ts').then((module) => module.default),
     invite: () => import('./commands/invite.ts').then((module) => module.default),
     mail: () => import('./commands/mail.ts').then((module) => module.default),

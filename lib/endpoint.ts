@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import type { ServerKeyScope } from './accounts/server-keys/schema.ts'
 import type { Client, SignedIn } from './accounts/sessions/service.ts'
 import type { FileAnswer } from './chat/attachments/content.ts'
 import type { Opening } from './chat/events/service.ts'
@@ -21,9 +22,8 @@ export type Access = 'public' | 'optional' | 'session' | 'admin'
 
 /**
  * The kind of response: JSON; JSON with session cookies, which an empty result clears; nothing but the cookie of a known
- * browser; JSON with session cookies, or a redirect for
- * requests that do not accept JSON; JSON with the cookie that binds a sign-in through a provider; an event stream;
- * text; a document, which is text with its own media type; or a file, which is bytes of any length.
+ * browser; JSON with session cookies, or a redirect for requests that do not accept JSON; JSON with the cookie that binds a
+ * sign-in through a provider; an event stream; text; a document, text with its own media type; or a file, bytes of any length.
  */
 export type AnswerKind =
   | 'json'
@@ -158,6 +158,8 @@ export interface Route<
   access: A
   /** Part of the service's own sign-in: no API key may call it, and it is 404 with `ports.identity`. */
   sign_in?: true
+  /** The scope with which a server key may call it that acts for no account; default: none may. */
+  server_key?: ServerKeyScope
   /** The least scope of a token that may call it. Default: `write` if it changes data, `stream` for a stream, else `read`. */
   needs_scope?: Scope
   /** Whether a call changes data; then it is refused to other sites, and clients do not retry it. */

@@ -14,6 +14,7 @@ import * as oauth from './accounts/oauth/service.ts'
 import * as resets from './accounts/password-resets/service.ts'
 import * as resetsByAdmin from './accounts/password-resets/service-admin.ts'
 import * as account from './accounts/profile/service.ts'
+import * as serverKeys from './accounts/server-keys/service.ts'
 import * as auth from './accounts/sessions/service.ts'
 import * as sessions from './accounts/sessions/service-admin.ts'
 import * as confirmation from './accounts/sessions/service-confirmation.ts'
@@ -117,6 +118,7 @@ export const USE_CASES = {
   emails: { ...useCasesOf(emails), ...useCasesOf(emailChanges) },
   newcomers: useCasesOf(newcomers),
   keys: { ...useCasesOf(keys), ...useCasesOf(keysOfAll) },
+  serverKeys: useCasesOf(serverKeys),
   tokens: { issue: tokens.issue },
   identities: useCasesOf(ownIdentities),
   oauth: useCasesOf(oauth),

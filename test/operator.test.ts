@@ -44,6 +44,9 @@ const CALLS: Record<string, unknown[]> = {
   'keys.revoke': [ID],
   'keys.listAll': [],
   'keys.revokeAny': [ID],
+  'serverKeys.create': [{ name: 'shop', scopes: ['act_as'] }],
+  'serverKeys.list': [],
+  'serverKeys.revoke': [ID],
   'oauth.begin': [{}, 'github', { link: true }],
   'oauth.finish': [{}, 'github', { code: 'c', state: 's' }],
   'oauth.exchangeCode': [{}, 'github', { auth_code: 'c' }],
@@ -136,7 +139,7 @@ const WITHOUT_ACTOR = [
 
 /** The use-cases of the operator, who has no account and participates in no conversation. */
 const MAY =
-  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^usage\.|^keys\.(listAll|revokeAny)|^invites\.(list|create|revoke)|^conversations\.(listAll|describe|removeAny)/
+  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^usage\.|^keys\.(listAll|revokeAny)|^serverKeys\.|^invites\.(list|create|revoke)|^conversations\.(listAll|describe|removeAny)/
 
 type Call = (...args: unknown[]) => unknown
 

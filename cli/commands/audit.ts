@@ -2,6 +2,7 @@ import { defineCommand as defineGroup } from 'citty'
 import type { AuditAct, NamedAuditRecord } from '../../lib/accounts/audit/schema.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
+import { instantOf } from '../args/instant.ts'
 import { morePagesHint, pageArgs, toPageInput } from '../args/paging.ts'
 import { findUsernames, resolveFormerUserId, userArg } from '../args/user.ts'
 import { print, table } from '../output.ts'
@@ -67,11 +68,6 @@ function detailOf({ subject_id, conversation_id, detail, names }: NamedAuditReco
   const place = conversation_id !== undefined && conversation_id !== subject_id && { conversation_id }
   const fields = { ...place, ...detail, ...names }
   return Object.keys(fields).length > 0 ? JSON.stringify(fields) : ''
-}
-
-/** A day begins at midnight, UTC. Anything else is an instant, or refused as one. */
-function instantOf(text: string | undefined): string | undefined {
-  return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
 }
 
 function named(field: string, name: string | undefined): Record<string, string> {

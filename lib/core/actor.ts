@@ -6,8 +6,10 @@ export interface Actor {
   roles: readonly Role[]
   /** The session of the call, if it has one. */
   session_id?: string
-  /** The API key of the call, if it has one. */
+  /** The API key of the call, if it has one, or the server key that acts for the user. */
   key_id?: string
+  /** The server key of the call, if it has one. */
+  server_key?: string
   /** What the token of the call allows, if it is one that the service has issued. HTTP holds to it. */
   scopes?: readonly Scope[]
   /** The address of the client, if known. */
@@ -94,10 +96,11 @@ export function assertAdmin(actor: Actor): void {
 
 /**
  * Refuses API keys and tokens where an action controls sign-in: a stolen one creates no second key, and locks no user out.
+ * A system actor has no sign-in: by a server key it does what it does in the process.
  *
  * @throws ChatError `forbidden` for a call with a key, or with a token of the service
  */
-export function refuseKeys({ key_id, scopes }: Pick<Actor, 'key_id' | 'scopes'>): void {
+export function refuseKeys({ key_id, scopes, system }: Pick<Actor, 'key_id' | 'scopes' | 'system'>): void {
   if (scopes !== undefined) throw new ChatError('forbidden', { reason: 'scope' })
-  if (key_id !== undefined) throw new ChatError('forbidden', { reason: 'key' })
+  if (key_id !== undefined && system === undefined) throw new ChatError('forbidden', { reason: 'key' })
 }

@@ -133,11 +133,12 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
   if ((route.changes || route.answer === 'stream') && isForeign(request, config) && !mayBear(caller, call))
     throw new ChatError('csrf_failed', FOREIGN)
   if (caller) assertScope(caller.actor, route)
+  if (caller?.actor.server_key !== undefined) assertServerKey(caller, route)
   // A page of another site can send a cookie, but no API key.
   if (caller?.csrf_hash !== undefined && route.changes) assertCsrf(config, request, caller.csrf_hash)
 
   performed.limit_result = await takeFromLimits(chat, route, {
-    user_id: caller?.actor.user_id,
+    user_id: caller?.actor.user_id || undefined,
     ip: client.ip,
     limits_version: caller?.limits_version,
   })
@@ -181,7 +182,7 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
   } catch (error) {
     const isDead = error instanceof ChatError && (error.code === 'unauthenticated' || error.code === 'session_expired')
     if (isDead) authFailures.forget(attempt)
-    const isMeant = !ctx.host.identity && tokens.api_key !== undefined
+    const isMeant = tokens.api_key !== undefined && !asksHost(ctx, tokens)
     if (route.access === 'optional' && isDead && !isMeant) return undefined
     throw error
   }
@@ -202,6 +203,16 @@ function tokensOf(ctx: Context, route: AnyRoute, { headers, cookies, search }: I
 function assertScope(actor: Actor, { needs_scope, changes, answer }: AnyRoute): void {
   const needed = needs_scope ?? (changes ? 'write' : answer === 'stream' ? 'stream' : 'read')
   if (!hasScope(actor, needed)) throw new ChatError('forbidden', { reason: 'scope' })
+}
+
+/**
+ * A server key calls in the name of an account what an API key may call, and without one the routes of its scopes.
+ *
+ * @throws ChatError `forbidden`
+ */
+function assertServerKey({ grants }: CountedCaller, { sign_in, server_key }: AnyRoute): void {
+  if (grants ? server_key === undefined : sign_in) throw new ChatError('forbidden', { reason: 'key' })
+  if (grants && !grants.includes(server_key!)) throw new ChatError('forbidden', { reason: 'scope' })
 }
 
 /** Whether a call by one is decided as a call by the other. */

@@ -191,7 +191,7 @@ async function call(
     isGone: () => event.runtime?.node?.res?.destroyed ?? false,
     ip: address,
   })
-  exchange.caller.user_id = actor?.user_id
+  exchange.caller.user_id = actor?.user_id || undefined
   if (set_cookie) exchange.set_cookie.push(...set_cookie)
   if (limit_result) {
     exchange.headers.push(...limitHeaders(limit_result))

@@ -18,6 +18,7 @@ const MAX_LENGTH_OF_COLUMN: Record<string, Record<string, number>> = {
   message_revisions: { reason: MAX_LENGTH.remark },
   identities: { subject: MAX_LENGTH.subject, issuer: MAX_LENGTH.url },
   api_keys: { name: MAX_LENGTH.label },
+  server_keys: { name: MAX_LENGTH.label },
   limit_profiles: { description: MAX_LENGTH.remark },
 }
 

@@ -15,6 +15,7 @@ const INVITE = '01980a3c-7000-7a10-8b20-0c4f1d2e3a44'
 const NEWCOMER = '01980a3c-7000-7a10-8b20-0c4f1d2e3a45'
 const KEY = '01980a3c-7000-7a10-8b20-0c4f1d2e3a46'
 const ASSIGNMENT = '0199f0a0-0000-7000-8000-000000000000'
+const SERVER_KEY = '01980a3c-7000-7a10-8b20-0c4f1d2e3a47'
 
 /** The commands in an order in which each can run; those of a row at once. */
 const ORDER: string[][] = [
@@ -42,8 +43,10 @@ const ORDER: string[][] = [
     'user set-roles',
     'session revoke',
     'key list',
+    'server-key list',
   ],
-  ['key revoke'],
+  ['key revoke', 'server-key create'],
+  ['server-key revoke'],
   ['mail queue retry', 'user invite'],
   [
     'user invites',
@@ -155,6 +158,8 @@ async function withIds(cwd: string): Promise<void> {
   await chat.newcomers.invite(OPERATOR, { email: 'newcomer@example.org', mail: false })
   ids.push(KEY)
   await chat.keys.create(ada, { name: 'Nightly report' })
+  ids.push(SERVER_KEY)
+  await chat.serverKeys.create(OPERATOR, { name: 'Shop', scopes: ['act_as'] })
   const profile = await chat.limits.createProfile(OPERATOR, {
     name: 'fast',
     params: { requests_per_second: 100, burst: 100 },

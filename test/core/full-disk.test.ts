@@ -23,6 +23,7 @@ it('each use-case that deletes, or ends a means of access, may use the reserve o
     'auth.logout',
     'auth.revokeSession',
     'keys.revokeAny',
+    'serverKeys.revoke',
     'sessions.endForSubject',
     'sessions.revoke',
     'users.endSession',

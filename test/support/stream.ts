@@ -17,7 +17,7 @@ export interface TestStream {
 export async function openStream(
   base_url: string,
   conversationId: string | undefined,
-  options: { cookie?: string; authorization?: string; last_event_id?: string; search?: string },
+  options: { cookie?: string; authorization?: string; act_as?: string; last_event_id?: string; search?: string },
 ): Promise<TestStream> {
   const abort = new AbortController()
   const path = conversationId === undefined ? '/api/stream' : `/api/stream/conversations/${conversationId}`
@@ -26,6 +26,7 @@ export async function openStream(
     headers: {
       ...(options.cookie && { cookie: options.cookie }),
       ...(options.authorization && { authorization: options.authorization }),
+      ...(options.act_as && { 'chat-act-as': options.act_as }),
       ...(options.last_event_id !== undefined && { 'last-event-id': options.last_event_id }),
     },
   })

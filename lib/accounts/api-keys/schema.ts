@@ -4,7 +4,7 @@ import { MAX_LENGTH } from '../../core/lengths.ts'
 import { AnyInstant, Id, Instant, text } from '../../core/schema.ts'
 
 /** The purpose of a key, named by its user. */
-const KeyName = v.pipe(
+export const KeyName = v.pipe(
   text(MAX_LENGTH.label),
   v.check(isLabel, 'must be visible, with no control characters'),
   v.metadata({ minLength: 1, pattern: PATTERNS.label }),

@@ -48,14 +48,16 @@ export function findKeyByHash(db: Queries, keyHash: string): Promise<KeyOfCall |
   )
 }
 
-/** The keys of these that have not expired, with their expiry. By primary key. */
+/** The API keys and server keys of these that have not expired, with their expiry. By primary keys. */
 export function listLiveKeys(
   db: Queries,
-  ids: Iterable<string>,
+  ids: readonly string[],
   now: Micros,
 ): Promise<{ id: string; expires_at: Micros | null }[]> {
   return db.all(
     sql`SELECT id, expires_at FROM api_keys
+      WHERE id ${among(db, ids)} AND (expires_at IS NULL OR expires_at >= ${now})
+     UNION ALL SELECT id, expires_at FROM server_keys
       WHERE id ${among(db, ids)} AND (expires_at IS NULL OR expires_at >= ${now})`,
   )
 }

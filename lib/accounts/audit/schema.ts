@@ -23,6 +23,8 @@ export const AuditAct = v.picklist([
   'session.replayed',
   'key.created',
   'key.revoked',
+  'server_key.created',
+  'server_key.revoked',
   'oauth.signed_in',
   'oauth.signed_up',
   'oauth.linked',

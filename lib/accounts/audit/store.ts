@@ -21,6 +21,8 @@ export interface AuditEntry {
   subject_id?: string | undefined
   conversation_id?: string | undefined
   ip?: string | undefined
+  /** The server key that acted for the actor; it is one of the details. */
+  server_key?: string | undefined
   detail?: Record<string, string | number | boolean | string[]>
   /** Titles and names of keys. Only the operator reads them: they are in no log, and in no answer over HTTP. */
   names?: Record<string, string>
@@ -55,7 +57,8 @@ function logAuditEntry(log: Log, { detail, names: _, unlogged: __, ...entry }: A
  */
 export function createAuditLog({ operator, log, now }: { operator: string | undefined; log: Log; now: () => Micros }) {
   const name = operator?.slice(0, MAX_LENGTH.username)
-  const complete = (entry: AuditEntry): AuditEntry => {
+  const complete = ({ server_key, ...given }: AuditEntry): AuditEntry => {
+    const entry = server_key === undefined ? given : { ...given, detail: { ...given.detail, server_key } }
     if (name === undefined) return entry
     const detail = { ...entry.detail, operator: name }
     return { ...entry, detail, unlogged: true }

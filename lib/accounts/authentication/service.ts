@@ -10,6 +10,8 @@ import type { Micros } from '../../storage/sql.ts'
 import { KEY_PREFIX } from '../api-keys/rules.ts'
 import { recogniseKey } from '../api-keys/service.ts'
 import { identify, identifyByToken } from '../host-identity/service.ts'
+import { recogniseServerKey, type ServerCaller } from '../server-keys/acting.ts'
+import { SERVER_KEY_PREFIX } from '../server-keys/rules.ts'
 import { recordExpiry, recordUse } from '../sessions/record-use.ts'
 import { mayCall } from '../sessions/remembered.ts'
 import { endIfReplayed } from '../sessions/rotated.ts'
@@ -32,27 +34,34 @@ export interface Caller {
 /** A caller, with the version of the limits if it was read as well. */
 export interface CountedCaller extends Caller {
   limits_version?: LimitsVersion
+  /** What a server key allows that acts for no account. */
+  grants?: ServerCaller['grants']
 }
 
 /**
  * The caller of a request: from the host's own authentication, if it has one; else from `Authorization: Bearer`, an API
  * key or a signed token (`auth.jwt`); else from the session cookie. The first of them that is present decides.
  *
- * @throws ChatError `unauthenticated`, `session_expired`; `forbidden` for a token without the scope `write`
+ * @throws ChatError `unauthenticated`, `session_expired`; `forbidden` for a token without the scope `write`, and for a server
+ *   key that acts for no account
  */
 export async function recognise(ctx: Context, request: IdentityRequest): Promise<Caller> {
   assertKnown(request, { request: 0, headers: 0, ip: 0, node: 0 })
   assertHeaders(Object(request).headers, 'auth.recognise: pass { request, headers }')
   const tokens = tokensIn(ctx, request.headers)
-  const caller = await (asksHost(ctx, tokens) ? identify(ctx, request) : recogniseBy(ctx, request, tokens))
-  // Use-cases do not know which of them a token may call: the routes decide that.
+  const caller: CountedCaller = await (asksHost(ctx, tokens)
+    ? identify(ctx, request)
+    : recogniseBy(ctx, request, tokens))
+  // Use-cases do not know which of them a token, or a server key without an account, may call: the routes decide that.
+  if (caller.grants) throw new ChatError('forbidden', { reason: 'key' })
   if (!hasScope(caller.actor, 'write')) throw new ChatError('forbidden', { reason: 'scope' })
   return caller
 }
 
 /** Whether the host's own authentication decides: it has none of the tokens that the service has issued. */
 export function asksHost({ host }: Pick<Context, 'host'>, { api_key, is_ticket }: CallerTokens): boolean {
-  return host.identity !== undefined && !is_ticket && !api_key?.startsWith(TOKEN_PREFIX)
+  const isOurs = api_key?.startsWith(TOKEN_PREFIX) || api_key?.startsWith(SERVER_KEY_PREFIX)
+  return host.identity !== undefined && !is_ticket && !isOurs
 }
 
 /** The caller of a request whose tokens have been read, without an authentication of the host. */
@@ -64,6 +73,7 @@ export async function recogniseBy(
   const { bearers } = ctx.accounts
   if (api_key !== undefined && (is_ticket || api_key.startsWith(TOKEN_PREFIX)))
     return { actor: await recogniseToken(ctx, api_key, { ticket: is_ticket }) }
+  if (api_key?.startsWith(SERVER_KEY_PREFIX)) return recogniseServerKey(ctx, token_hash!, request.headers)
   if (api_key !== undefined && bearers && !api_key.startsWith(KEY_PREFIX))
     return { actor: await identifyByToken(ctx, bearers, { token: api_key, token_hash: token_hash!, ip: request.ip }) }
   if (api_key !== undefined) return { actor: await recogniseKey(ctx, api_key, token_hash) }

@@ -54,7 +54,8 @@ export async function createInvite(
     created_at: now,
     expires_at: now + ttl_seconds * SECOND,
     mailed: mail ? 1 : 0,
-    key_id: actor.key_id ?? null,
+    key_id: actor.server_key === undefined ? (actor.key_id ?? null) : null,
+    server_key_id: actor.server_key ?? null,
   }
   await insertInvite(tx, row)
   const { email, email_key } = row

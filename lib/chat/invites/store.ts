@@ -28,11 +28,13 @@ export interface InviteRow extends Refusals {
   mailed: number
   /** The API key that made it. */
   key_id: string | null
+  /** The server key that made it. */
+  server_key_id: string | null
 }
 
 const COLUMNS = sql`id, conversation_id, token_hash, created_by, email, email_key, role, uses, max_uses, signups,
        created_at,
-  expires_at, revoked_at, refusals, refused_since, mailed, key_id`
+  expires_at, revoked_at, refusals, refused_since, mailed, key_id, server_key_id`
 
 /** An invite to a deleted conversation is not found, as the conversation itself. */
 const IS_VISIBLE = sql`NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = invites.conversation_id
@@ -69,9 +71,11 @@ export function findInvite(db: Queries, id: string): Promise<InviteRow | undefin
 
 const keyLives = (now: Micros) => sql`(k.expires_at IS NULL OR k.expires_at >= ${now})`
 
-/** An invite ends with the API key that made it. */
+/** An invite ends with the API key or the server key that made it. */
 const hasKey = (now: Micros) =>
-  sql`(key_id IS NULL OR EXISTS (SELECT 1 FROM api_keys k WHERE k.id = invites.key_id AND ${keyLives(now)}))`
+  sql`(key_id IS NULL OR EXISTS (SELECT 1 FROM api_keys k WHERE k.id = invites.key_id AND ${keyLives(now)}))
+      AND (server_key_id IS NULL
+           OR EXISTS (SELECT 1 FROM server_keys k WHERE k.id = invites.server_key_id AND ${keyLives(now)}))`
 
 const isOpen = (conversationId: string, now: Micros) => sql`conversation_id = ${conversationId} AND revoked_at IS NULL
   AND expires_at >= ${now} AND uses < max_uses AND ${hasKey(now)}`
@@ -104,16 +108,23 @@ export async function countOpenInvites(db: Queries, conversationId: string, now:
 }
 
 /**
- * The issuer of an invite, with current rights; none if the API key that made it has ended. By primary keys.
+ * The issuer of an invite, with current rights; none if the key that made it has ended. By primary keys.
  *
  * @param options.lock locks the account of the creator until the transaction ends
  */
 export async function findIssuer(
   db: Queries,
-  { created_by, conversation_id, key_id }: Pick<InviteRow, 'created_by' | 'conversation_id' | 'key_id'>,
+  {
+    created_by,
+    conversation_id,
+    key_id,
+    server_key_id,
+  }: Pick<InviteRow, 'created_by' | 'conversation_id' | 'key_id' | 'server_key_id'>,
   now: Micros,
   options: { lock?: boolean } = {},
 ): Promise<Issuer> {
+  const byServer = sql`SELECT 1 AS lives FROM server_keys k WHERE k.id = ${server_key_id} AND ${keyLives(now)}`
+  if (server_key_id !== null && !(await db.get(byServer))) return undefined
   if (created_by === null) return 'operator'
   const hasItsKey =
     key_id === null
@@ -146,9 +157,10 @@ export async function insertInvite(
 ): Promise<void> {
   await tx.run(
     sql`INSERT INTO invites (id, conversation_id, token_hash, created_by, email, email_key, role, max_uses, created_at,
-          expires_at, mailed, key_id)
+          expires_at, mailed, key_id, server_key_id)
      VALUES (${row.id}, ${row.conversation_id}, ${row.token_hash}, ${row.created_by}, ${row.email}, ${row.email_key},
-             ${row.role}, ${row.max_uses}, ${row.created_at}, ${row.expires_at}, ${row.mailed}, ${row.key_id})`,
+             ${row.role}, ${row.max_uses}, ${row.created_at}, ${row.expires_at}, ${row.mailed}, ${row.key_id},
+             ${row.server_key_id})`,
   )
 }
 

@@ -17,6 +17,7 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['rotated_tokens', 'token_hash'],
   ['identities', 'provider', 'issuer', 'subject'],
   ['api_keys', 'id'],
+  ['server_keys', 'id'],
   ['password_resets', 'token_hash'],
   ['email_verifications', 'token_hash'],
   ['email_requests', 'id'],

@@ -65,6 +65,7 @@ import { signedTokens } from './0067-signed-tokens.ts'
 import { mergedUsers } from './0070-merged-users.ts'
 import { frozenConversations } from './0072-frozen-conversations.ts'
 import { publicRooms } from './0073-public-rooms.ts'
+import { serverKeys } from './0075-server-keys.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -167,6 +168,7 @@ export const MIGRATIONS: readonly Migration[] = [
   mergedUsers,
   frozenConversations,
   publicRooms,
+  serverKeys,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -58,6 +58,7 @@ it('of several required flags the first may be a word, and of none --user or --i
     'limits profiles update': 'profile',
     'key list': 'user',
     'key revoke': 'id',
+    'server-key revoke': 'id',
     'session list': 'user',
     'session revoke': 'user',
     'mail queue retry': 'id',

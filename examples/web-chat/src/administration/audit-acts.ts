@@ -22,6 +22,8 @@ const ACTS: Record<AuditRecord['act'], true> = {
   'session.replayed': true,
   'key.created': true,
   'key.revoked': true,
+  'server_key.created': true,
+  'server_key.revoked': true,
   'oauth.signed_in': true,
   'oauth.signed_up': true,
   'oauth.linked': true,
