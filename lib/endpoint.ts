@@ -144,10 +144,7 @@ export interface Route<
   method: Method
   /** It also decides the API group of the route: the maximum size of a body, and the format of failures. */
   path: Path
-  /**
-   * The schemas of those parameters of the path that are neither ids nor names without escapes. One that is a text is
-   * decoded.
-   */
+  /** The schemas of parameters of the path that are neither ids nor names without escapes. One that is a text is decoded. */
   params?: { readonly [Name in ParamNames<Path>]?: v.GenericSchema }
   /** Whether the last parameter of the path takes the rest of it, with slashes. */
   takes_rest?: true
@@ -208,6 +205,8 @@ export interface Route<
   metrics_token?: true
   /** The media type of a text response. */
   content_type?: string
+  /** Whether a call with this body uses no cookies: then pages that may call with a token may make it without one. */
+  is_cookieless?: (body: unknown) => boolean
   /** Whether the use-case confirms the session of the call in its own transaction, so that it need not be read before. */
   confirms_session?: true
   /** Checks the call before anything of the request is read. */

@@ -39,6 +39,7 @@ import * as usage from './chat/usage/routes.ts'
 import * as nodes from './cluster/routes.ts'
 import type { AnyRoute } from './endpoint.ts'
 import * as erasure from './erasure/routes.ts'
+import * as guests from './guests/routes.ts'
 import * as limits from './limits/routes.ts'
 import * as openai from './openai-api/routes.ts'
 import * as capabilities from './ops/capabilities/routes.ts'
@@ -55,6 +56,7 @@ export const endpoints = {
   resets,
   emails,
   newcomers,
+  guests,
   keys: { ...keys, ...keysOfUsers },
   tokens,
   identities,

@@ -65,6 +65,7 @@ import * as nodeList from './cluster/service.ts'
 import type { Context } from './context.ts'
 import { type AnyUseCase, bindAll, loopWithContext, useCasesOf, withContext } from './core/use-case.ts'
 import * as erasure from './erasure/service.ts'
+import * as guests from './guests/service.ts'
 import * as limits from './limits/service.ts'
 import * as mails from './mail/service.ts'
 import * as merging from './merging/service.ts'
@@ -117,6 +118,7 @@ export const USE_CASES = {
   resets: { ...useCasesOf(resets), issue: resetsByAdmin.issue },
   emails: { ...useCasesOf(emails), ...useCasesOf(emailChanges) },
   newcomers: useCasesOf(newcomers),
+  guests: useCasesOf(guests),
   keys: { ...useCasesOf(keys), ...useCasesOf(keysOfAll) },
   serverKeys: useCasesOf(serverKeys),
   tokens: { issue: tokens.issue },

@@ -12,7 +12,7 @@ const ORDER = [
   ['metrics'],
   ['tasks', 'live', 'limits', 'files', 'backups'],
   ['cluster', 'mail'],
-  ['accounts', 'chat', 'assistant', 'erasure', 'merging'],
+  ['accounts', 'chat', 'assistant', 'erasure', 'merging', 'guests'],
   ['ops', 'openai-api', 'well-known'],
   [
     'context.ts',

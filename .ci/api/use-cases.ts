@@ -15,6 +15,7 @@ export async function loadUseCases(): Promise<Map<unknown, { file: string; name:
     'cluster',
     'erasure',
     'merging',
+    'guests',
     'limits',
     'mail',
     'openai-api',

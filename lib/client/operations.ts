@@ -56,6 +56,9 @@ export const OPERATIONS = {
     stream: 'GET /api/stream/conversations/{conversation_id} query',
     streamAll: 'GET /api/stream query',
   },
+  guests: {
+    create: 'POST /api/guests body session',
+  },
   identities: {
     list: 'GET /api/auth/identities',
     remove: 'DELETE /api/auth/identities/{identity_id}',

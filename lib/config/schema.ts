@@ -7,6 +7,7 @@ import { AuthSection } from './auth.ts'
 import { BackupSection } from './backup.ts'
 import { ClusterSection } from './cluster.ts'
 import { CookieSection } from './cookie.ts'
+import { GuestsSection } from './guests.ts'
 import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, reloadableKey, section, someText, text } from './key.ts'
 import { LimitsSection, NotificationsSection } from './limits.ts'
 import { LinksSection } from './links.ts'
@@ -181,6 +182,7 @@ export const ConfigSchema = v.object({
   }),
   auth: AuthSection,
   access: AccessSection,
+  guests: GuestsSection,
   oauth: OauthSection,
   mail: MailSection,
   links: LinksSection,

@@ -58,6 +58,19 @@ export function isOperator({ user_id, roles }: Pick<Actor, 'user_id' | 'roles'>)
   return user_id === '' && roles.includes('admin')
 }
 
+/** Roles in the service of persons: a user with one of them is no guest. */
+const ROLES_OF_PERSONS: readonly string[] = ['admin', 'member', 'read_only']
+
+/** Whether an actor is a guest: it has that role, and none of those that every person has one of. */
+export function isGuest({ roles }: Pick<Actor, 'roles'>): boolean {
+  return roles.includes('guest') && !roles.some((role) => ROLES_OF_PERSONS.includes(role))
+}
+
+/** @throws ChatError `forbidden` for a guest, who has no sign-in to change */
+export function refuseGuests(actor: Pick<Actor, 'roles'>): void {
+  if (isGuest(actor)) throw new ChatError('forbidden', { reason: 'guest' })
+}
+
 /** @throws ChatError `forbidden` unless the actor is the operator */
 export function assertOperator(actor: Actor): void {
   if (!isOperator(actor)) throw new ChatError('forbidden', { reason: 'role' })

@@ -130,8 +130,9 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
   performed.set_cookie = caller?.set_cookie
   // A form of another site must not sign a user in either, and a stream is open before its page turns out to be
   // foreign.
-  if ((route.changes || route.answer === 'stream') && isForeign(request, config) && !mayBear(caller, call))
-    throw new ChatError('csrf_failed', FOREIGN)
+  const isOfOthers = (route.changes || route.answer === 'stream') && isForeign(request, config)
+  const mayBeCookieless = route.is_cookieless && isTokenOrigin(request.headers.get('origin'), config)
+  if (isOfOthers && !mayBeCookieless && !mayBear(caller, call)) throw new ChatError('csrf_failed', FOREIGN)
   if (caller) assertScope(caller.actor, route)
   if (caller?.actor.server_key !== undefined) assertServerKey(caller, route)
   // A page of another site can send a cookie, but no API key.
@@ -146,6 +147,7 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
 
   if (limits) call.body ??= readJson(request.body, { ...limits, seconds: bodyTimeout(config) })
   const body = await call.body
+  if (isOfOthers && mayBeCookieless && !route.is_cookieless!(body)) throw new ChatError('csrf_failed', FOREIGN)
   const query = route.query && readQuery(route.query, request.search)
   if (caller && client.ip !== undefined) caller.actor.ip = client.ip
   return route.handler({

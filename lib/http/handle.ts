@@ -141,7 +141,7 @@ function begin(service: Service, path: string, group: ApiGroup, resource: Resour
     endpoint,
     request_id,
     cookies: readCookies(headers.get('cookie')),
-    headers: [...service.headers.of(request_id, headers.get('origin'), bearing(event)), ...group.headers],
+    headers: [...service.headers.of(request_id, headers.get('origin'), bearing(event, resource)), ...group.headers],
     set_cookie: [],
     caller,
     count: (status) => endpoint?.count?.(status, (performance.now() - started) / 1000),
@@ -153,8 +153,13 @@ function begin(service: Service, path: string, group: ApiGroup, resource: Resour
 }
 
 /** Made here: a closure in `begin` would keep the event for as long as that of its log line lives, which is an open stream. */
-function bearing({ req, url }: H3Event): () => boolean {
-  return () => bearsToken(req, url.search)
+function bearing({ req, url }: H3Event, resource: Resource): () => boolean {
+  return () => mayBeCookieless(resource) || bearsToken(req, url.search)
+}
+
+/** Whether a page that may call with a token may call here without one. */
+function mayBeCookieless({ POST }: Resource): boolean {
+  return POST?.route.is_cookieless !== undefined
 }
 
 /** The request as the login of a host gets it. */
@@ -242,7 +247,13 @@ function withoutRoute(service: Service, resource: Resource, { event, headers }: 
   const methods = Object.keys(resource)
   if (methods.length === 0) throw new ChatError('not_found')
   if (method === 'OPTIONS' && requestHeaders.has('access-control-request-method'))
-    headers.push(...service.headers.preflight(requestHeaders.get('origin'), methods, () => bearsToken(event.req, '')))
+    headers.push(
+      ...service.headers.preflight(
+        requestHeaders.get('origin'),
+        methods,
+        () => mayBeCookieless(resource) || bearsToken(event.req, ''),
+      ),
+    )
   if (methods.includes('GET')) methods.push('HEAD')
   headers.push(['allow', [...methods, 'OPTIONS'].sort().join(', ')])
   if (method !== 'OPTIONS') throw new ChatError('method_not_allowed')

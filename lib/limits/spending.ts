@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
+import { type Rate, toNetwork } from './rules.ts'
 import { takeShared } from './store-buckets.ts'
 
 /**
@@ -13,7 +14,23 @@ const RATES = {
 
 /** Counts an action of a user. @throws ChatError `rate_limited` after too many */
 export async function spendAct(ctx: Context, userId: string, act: keyof typeof RATES): Promise<void> {
-  const { allowed, retry_after_seconds = 1 } = await takeShared(ctx.db, `${act}:${userId}`, ctx.now(), RATES[act])
+  await spend(ctx, `${act}:${userId}`, RATES[act])
+}
+
+/** Counts a guest that an address lets in. @throws ChatError `rate_limited` */
+export function spendGuest(ctx: Context, ip: string | undefined): Promise<void> {
+  const burst = ctx.config.guests.per_ip_per_hour
+  return spend(ctx, `guest.created:${toNetwork(ip ?? '')}`, { requests_per_second: burst / 3600, burst })
+}
+
+/** Counts a message of a guest. @throws ChatError `rate_limited` */
+export function spendMessage(ctx: Context, userId: string): Promise<void> {
+  const burst = ctx.config.guests.messages_per_min
+  return spend(ctx, `guest.message:${userId}`, { requests_per_second: burst / 60, burst })
+}
+
+async function spend(ctx: Context, bucket: string, rate: Rate): Promise<void> {
+  const { allowed, retry_after_seconds = 1 } = await takeShared(ctx.db, bucket, ctx.now(), rate)
   if (!allowed) throw new ChatError('rate_limited', { retry_after_seconds })
 }
 

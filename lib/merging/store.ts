@@ -6,6 +6,8 @@ import { ADD_TO_SUM } from '../storage/usage-sums.ts'
 export interface Merge {
   from_id: string
   into_id: string
+  /** The digest of the token by which `from`, a guest, is claimed. */
+  token_hash?: string
 }
 
 /** A conversation in which a user participates, or did. */

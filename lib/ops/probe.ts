@@ -72,6 +72,7 @@ export async function probe(ctx: Context, actor: Actor, options: ProbeOptions = 
       display_name: null,
       avatar_url: null,
       roles: options.may_upload ? 'member' : 'read_only',
+      kind: 'person',
       password_hash: null,
       disabled_at: null,
       created_at: now,

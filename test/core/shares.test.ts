@@ -166,6 +166,7 @@ const OTHERS: Record<string, string[]> = {
   'counts in time: a caller holds nothing between its calls, and each call has the limits of what it does': [
     'config rate_limits.auth_failures_per_ip_per_min',
     'config rate_limits.auth_login_per_ip_per_min',
+    'config guests.per_ip_per_hour',
     'config search.per_user_per_min',
     'lib/accounts/passwords/throttle.ts: rate_limited ×1',
     'lib/accounts/passwords/throttle.ts: reserveAttempt ×1',
@@ -208,6 +209,7 @@ const OTHERS: Record<string, string[]> = {
       'lib/chat/reactions/adding.ts: createWriteQueue ×1',
       'lib/chat/receipts/publishing.ts: createCoalescer ×1',
       'lib/chat/search/indexer.ts: createBatches ×1',
+      'lib/guests/service.ts: rate_limited ×1',
       'lib/cluster/bus.ts: createSignalQueue ×1',
       'lib/cluster/signals.ts: createCoalescer ×1',
       'lib/cluster/signals.ts: createSignalQueue ×1',

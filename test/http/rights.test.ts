@@ -55,6 +55,7 @@ const BODIES: Record<string, (world: World) => object> = {
   resetsRedeem: () => ({ token: 'made up', password: PASSWORD }),
   newcomersInvite: (world) => ({ email: `invited-${world.serial}@example.org`, mail: false }),
   newcomersSignUp: () => ({ token: 'made up', username: 'somebody', password: PASSWORD }),
+  guestsCreate: () => ({}),
   emailsRequestChange: (world) => ({ email: `new-${world.serial}@example.org` }),
   emailsConfirmChange: () => ({ token: 'made up' }),
   emailsUndoChange: () => ({ token: 'made up' }),

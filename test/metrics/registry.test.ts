@@ -29,7 +29,7 @@ import {
 const MAX_SERIES = 4_000
 
 /** Routes that no metric counts. */
-const LETTING_IN = /^\/api\/(setup|auth|oauth)(\/|$)|^\/api\/invites\/(accept|preview)$/
+const LETTING_IN = /^\/api\/(setup|auth|oauth|guests)(\/|$)|^\/api\/invites\/(accept|preview)$/
 
 const seriesOf = (page: string) => page.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 

@@ -67,6 +67,7 @@ export const FROZEN = {
     '0070-merged-users': 'foWIifjxtz35yvZt4oCU-mRSfl_cY3K5mKtmC1z7bjY',
     '0072-frozen-conversations': 'GwClcO9TRGmdiwWyjsL92k_m1v-8GAdasqXM0F7diog',
     '0073-public-rooms': 'LkeOvbkKbUEBOtMdqVq8jU33Qb9eqdb_oQQ70sCkbx0',
+    '0074-guests': 'KBwFzmHAmdiJfJZ9T0r1_1lrWTrgGF48hjOTMUqlul8',
     '0075-server-keys': 'ZaJh9BnaOJ0DSgG8HjbxghwBJLHspIMXF1Ie0H_ZsOw',
   },
   postgresql: {
@@ -136,6 +137,7 @@ export const FROZEN = {
     '0070-merged-users': 'wxSxa_4KJhnmtTazzHg6EnGtzJ-On4POIBRETmQv8AU',
     '0072-frozen-conversations': 'GwClcO9TRGmdiwWyjsL92k_m1v-8GAdasqXM0F7diog',
     '0073-public-rooms': 'LkeOvbkKbUEBOtMdqVq8jU33Qb9eqdb_oQQ70sCkbx0',
+    '0074-guests': 'Nq_Diw0ZNyvoMajJDhQ3ccJgjgwLFRbsWLp6KwwVVuc',
     '0075-server-keys': 'QBcCtp85JA0w75xCfI2lTRcznGCKXdj3KNrAr5uyMZc',
   },
 }

@@ -25,6 +25,7 @@ const REQUEST_KINDS: Record<EmailRequestRow['kind'], 0> = { invite: 0, join: 0, 
 /** The sets of the API; what it does not show is the service's own. */
 const SETS: Record<string, readonly string[]> = {
   'users.avatar_type': PHOTO_TYPES,
+  'users.kind': ['person', 'guest'],
   'email_requests.kind': Object.keys(REQUEST_KINDS),
   'conversations.layout': Layout.options,
   'conversations.visibility': ['listed'],

@@ -48,6 +48,7 @@ export const change = useCase({
       if (input.email !== undefined || isOwnPassword) await requireConfirmation(ctx, tx, actor)
       const user = await takeAccount(tx, actor, userId, { resigns: resigns(input) })
       if (isForPeople(input) && (await isSystemUser(tx, userId))) throw new ChatError('forbidden', NO_PERSON)
+      if (isForPeople(input) && user.kind === 'guest') throw new ChatError('conflict', NO_SIGN_IN)
       const plan = planChange(user, input, { password_hash, now: ctx.now() })
       const { after, acts } = plan
       await updateUser(tx, after, ctx.now())
@@ -90,6 +91,11 @@ export async function takeAccount(
   }
   assertStillAdmin(rows, actor)
   return user
+}
+
+const NO_SIGN_IN = {
+  reason: 'guest' as const,
+  message: 'A guest has no sign-in, no other roles and no address: it becomes a person by signing in.',
 }
 
 const NO_PERSON = { message: 'This user is a part of the host: it has no sign-in, no other roles and no address.' }

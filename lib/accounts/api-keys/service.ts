@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { assertServiceRight } from '../../core/access.ts'
-import { type Actor, assertPerson, refuseKeys, splitRoles } from '../../core/actor.ts'
+import { type Actor, assertPerson, refuseGuests, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { fromInstant, toInstant } from '../../core/time.ts'
@@ -41,6 +41,7 @@ export const create = useCase({
     if (ctx.host.identity) throw new ChatError('conflict', { message: NO_KEYS })
     refuseKeys(actor)
     assertPerson(actor)
+    refuseGuests(actor)
     assertServiceRight(ctx.access, actor, 'keys')
     const { name } = input
     const expires_at = input.expires_at === undefined ? null : fromInstant(input.expires_at)

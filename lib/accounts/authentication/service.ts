@@ -15,6 +15,7 @@ import { SERVER_KEY_PREFIX } from '../server-keys/rules.ts'
 import { recordExpiry, recordUse } from '../sessions/record-use.ts'
 import { mayCall } from '../sessions/remembered.ts'
 import { endIfReplayed } from '../sessions/rotated.ts'
+import { GUEST_PREFIX } from '../sessions/rules.ts'
 import { toSessionUse } from '../sessions/service.ts'
 import { type SessionOfCall, touchSession } from '../sessions/store.ts'
 import { TOKEN_PREFIX } from '../tokens/rules.ts'
@@ -40,7 +41,7 @@ export interface CountedCaller extends Caller {
 
 /**
  * The caller of a request: from the host's own authentication, if it has one; else from `Authorization: Bearer`, an API
- * key or a signed token (`auth.jwt`); else from the session cookie. The first of them that is present decides.
+ * key, the token of a guest, or a signed token (`auth.jwt`); else from the session cookie. The first of them that is present decides.
  *
  * @throws ChatError `unauthenticated`, `session_expired`; `forbidden` for a token without the scope `write`, and for a server
  *   key that acts for no account
@@ -60,7 +61,7 @@ export async function recognise(ctx: Context, request: IdentityRequest): Promise
 
 /** Whether the host's own authentication decides: it has none of the tokens that the service has issued. */
 export function asksHost({ host }: Pick<Context, 'host'>, { api_key, is_ticket }: CallerTokens): boolean {
-  const isOurs = api_key?.startsWith(TOKEN_PREFIX) || api_key?.startsWith(SERVER_KEY_PREFIX)
+  const isOurs = [TOKEN_PREFIX, SERVER_KEY_PREFIX, GUEST_PREFIX].some((prefix) => api_key?.startsWith(prefix))
   return host.identity !== undefined && !is_ticket && !isOurs
 }
 
@@ -74,6 +75,11 @@ export async function recogniseBy(
   if (api_key !== undefined && (is_ticket || api_key.startsWith(TOKEN_PREFIX)))
     return { actor: await recogniseToken(ctx, api_key, { ticket: is_ticket }) }
   if (api_key?.startsWith(SERVER_KEY_PREFIX)) return recogniseServerKey(ctx, token_hash!, request.headers)
+  if (api_key?.startsWith(GUEST_PREFIX)) {
+    // No page of another site can make a browser send it: it needs no CSRF token.
+    const { csrf_hash: _, ...caller } = await resume(ctx, request, token_hash)
+    return caller
+  }
   if (api_key !== undefined && bearers && !api_key.startsWith(KEY_PREFIX))
     return { actor: await identifyByToken(ctx, bearers, { token: api_key, token_hash: token_hash!, ip: request.ip }) }
   if (api_key !== undefined) return { actor: await recogniseKey(ctx, api_key, token_hash) }
@@ -150,7 +156,9 @@ async function resume(ctx: Context, { headers, ip }: Client, token_hash: string 
 
   const user_agent = headers.get('user-agent') ?? undefined
   if (isUseDue(ctx, session, now))
-    await recordUse(ctx, 'session', (tx) => touchSession(tx, session.id, toSessionUse(ctx, { ip, user_agent }, now)))
+    await recordUse(ctx, 'session', (tx) =>
+      touchSession(tx, session.id, toSessionUse(ctx, { ip, user_agent }, { kind: session.kind, now })),
+    )
   return toCaller(session)
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { refuseKeys } from '../../core/actor.ts'
+import { refuseGuests, refuseKeys } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
@@ -43,6 +43,7 @@ export const requestChange = useCase({
   errors: ['conflict', 'confirmation_required'],
   run: async (ctx, actor, { email }): Promise<void> => {
     refuseKeys(actor)
+    refuseGuests(actor)
     const { outbox } = ctx.mail
     if (!outbox) throw new ChatError('conflict', { message: 'The service sends no mail: ask an administrator.' })
     const { user_id, ip } = actor

@@ -1,4 +1,4 @@
-import { refuseKeys } from '../../core/actor.ts'
+import { refuseGuests, refuseKeys } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
@@ -24,6 +24,7 @@ export const sendVerification = useCase({
   errors: ['conflict'],
   run: async (ctx, actor): Promise<void> => {
     refuseKeys(actor)
+    refuseGuests(actor)
     const { outbox } = ctx.mail
     if (!outbox) throw new ChatError('conflict', { message: 'The service sends no mail: ask an administrator.' })
     const { user_id, ip } = actor

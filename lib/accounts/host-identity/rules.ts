@@ -29,5 +29,7 @@ export function placeholderUser(id: string, { username, email }: Pick<HostIdenti
     display_name: null,
     avatar_url: null,
     roles: 'member',
+    // As its roles say, once they are known.
+    kind: 'guest' as const,
   }
 }

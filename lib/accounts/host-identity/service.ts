@@ -27,6 +27,7 @@ import { endMeans } from '../means/ending.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { announceChange } from '../users/announcing.ts'
 import { isOwnPhoto } from '../users/photos.ts'
+import { kindWith } from '../users/rules.ts'
 import { findUserByEmail, findUserByUsername, lockUser, type ShownUser, type UserRow } from '../users/store.ts'
 import { insertUser, updateProfile } from '../users/store-naming.ts'
 import { withKnownRoles } from './known-roles.ts'
@@ -201,7 +202,8 @@ async function profileOf(db: Queries, identity: HostIdentity, user: ShownUser, n
   // The host removes its own photo, and no photo that the user has set.
   const keepsPhoto = avatar_url === undefined || (avatar_url === '' && isOwnPhoto(user.avatar_url))
   const photo = keepsPhoto ? user.avatar_url : avatar_url || null
-  const profile = { ...shownOf(user), display_name: display_name || null, avatar_url: photo, roles }
+  const kind = kindWith(user.kind, roles)
+  const profile = { ...shownOf(user), display_name: display_name || null, avatar_url: photo, roles, kind }
   if (username !== undefined && username !== user.username) {
     const holder = await findUserByUsername(db, username)
     if (!holder || holder.id === user.id) profile.username = username
@@ -214,12 +216,21 @@ async function profileOf(db: Queries, identity: HostIdentity, user: ShownUser, n
   return profile
 }
 
-function shownOf({ id, email, email_verified_at, username, display_name, avatar_url, roles }: ShownUser): ShownUser {
-  return { id, email, email_verified_at, username, display_name, avatar_url, roles }
+function shownOf({
+  id,
+  email,
+  email_verified_at,
+  username,
+  display_name,
+  avatar_url,
+  roles,
+  kind,
+}: ShownUser): ShownUser {
+  return { id, email, email_verified_at, username, display_name, avatar_url, roles, kind }
 }
 
 function isSame(user: ShownUser, profile: ShownUser): boolean {
-  return (['email', 'email_verified_at', 'username', 'display_name', 'avatar_url', 'roles'] as const).every(
+  return (['email', 'email_verified_at', 'username', 'display_name', 'avatar_url', 'roles', 'kind'] as const).every(
     (field) => user[field] === profile[field],
   )
 }

@@ -68,6 +68,7 @@ async function create(ctx: Context, tx: Tx, name: string): Promise<void> {
     display_name: name,
     avatar_url: null,
     roles: 'member',
+    kind: 'person' as const,
     password_hash: null,
     disabled_at: null,
     created_at: ctx.now(),

@@ -31,7 +31,7 @@ export function findIdentity(
   { provider, issuer, subject }: IdentityKey,
 ): Promise<IdentifiedUser | undefined> {
   return db.get(
-    sql`SELECT u.id, u.email, u.email_verified_at, u.username, u.display_name, u.avatar_url, u.roles,
+    sql`SELECT u.id, u.email, u.email_verified_at, u.username, u.display_name, u.avatar_url, u.roles, u.kind,
             u.disabled_at, u.created_at, u.tokens_after, i.claims_at
        FROM identities i JOIN users u ON u.id = i.user_id
       WHERE i.provider = ${provider} AND i.issuer = ${issuer} AND i.subject = ${subject}`,

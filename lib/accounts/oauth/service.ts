@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { type Actor, refuseKeys } from '../../core/actor.ts'
+import { type Actor, refuseGuests, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND } from '../../core/units.ts'
@@ -63,6 +63,7 @@ export const begin = useCase({
     if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
     if (input.link) {
       if (actor) refuseKeys(actor)
+      if (actor) refuseGuests(actor)
       if (!actor?.session_id) throw new ChatError('unauthenticated')
       await requireConfirmation(ctx, ctx.db, actor)
     }

@@ -1,5 +1,5 @@
 import { assertMayWrite } from '../../core/access.ts'
-import { refuseKeys } from '../../core/actor.ts'
+import { refuseGuests, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendAct } from '../../limits/spending.ts'
@@ -31,6 +31,7 @@ export const changePassword = useCase({
   errors: ['invalid_credentials'],
   run: async (ctx, actor, input): Promise<{ device: string }> => {
     refuseKeys(actor)
+    refuseGuests(actor)
     const { user_id, session_id, ip } = actor
     const old = await checkOwnPassword(ctx, actor, input.current_password)
     const hashes = { old, new: await ctx.accounts.passwords.hash(input.new_password, { user: user_id, ip }) }
@@ -63,6 +64,8 @@ export const changeProfile = useCase({
     const onlyReceipts = receipts !== undefined && Object.values(names).every((name) => name === undefined)
     if (!onlyReceipts) assertMayWrite(ctx.access, actor)
     if (input.username !== undefined) refuseKeys(actor)
+    // A name that guests choose could be that of one that answers them.
+    if (input.username !== undefined) refuseGuests(actor)
     const { user_id, ip } = actor
     await spendAct(ctx, user_id, 'profile.changed')
     try {

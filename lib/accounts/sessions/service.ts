@@ -13,9 +13,11 @@ import { toAttemptKey } from '../passwords/store.ts'
 import { findDevice, rememberDevice } from '../passwords/store-devices.ts'
 import type { CountedAttempt } from '../passwords/throttle.ts'
 import { photosOf } from '../users/photos.ts'
+import type { UserKind } from '../users/rules.ts'
 import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, type UserRow } from '../users/store.ts'
 import { updatePasswordHash } from '../users/store-changes.ts'
 import { findOwnUser } from '../users/store-own.ts'
+import { GUEST_PREFIX, lifeOf } from './rules.ts'
 import { Credentials, type LoginAnswer, type MeAnswer } from './schema.ts'
 import {
   deleteSessionByToken,
@@ -142,7 +144,7 @@ export async function recordFailure(
  */
 export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client: Client): Promise<SignedIn> {
   const now = ctx.sessionNow()
-  const tokens = newTokens()
+  const tokens = newTokens(user.kind)
   const by = { actor_id: user.id, ip: client.ip }
   const previous = client.token ? await deleteSessionByToken(tx, digest(client.token)) : undefined
   if (previous) {
@@ -153,7 +155,7 @@ export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client:
     if (isLive && previous.user_id !== user.id)
       tx.audit(sessionEnded('signed_in', { ...by, subject_id: previous.user_id, detail }))
   }
-  const row = newSession(ctx, user.id, client, tokens, now)
+  const row = newSession(ctx, user, client, tokens, now)
   await insertSession(tx, row)
   const cap = ctx.config.session.max_sessions_per_user
   const sessions = cap ? await evictSessions(tx, user.id, now, row.id, cap) : 0
@@ -175,12 +177,13 @@ export const refresh = useCase({
   takes: ['actor', 'client'],
   run: async (ctx, actor, client): Promise<SignedIn> => {
     refuseKeys(actor)
-    const tokens = newTokens()
     return ctx.write(async (tx) => {
       const session = await findSession(tx, actor.session_id ?? '')
       if (!session || !client.token) throw new ChatError('unauthenticated')
+      const { kind } = session.user
+      const tokens = newTokens(kind)
       const now = ctx.sessionNow()
-      const rotated = { ...session.session, ...hashesOf(tokens), ...toSessionUse(ctx, client, now) }
+      const rotated = { ...session.session, ...hashesOf(tokens), ...toSessionUse(ctx, client, { kind, now }) }
       const oldHash = digest(client.token)
       if (!(await rotateSession(tx, rotated, oldHash))) throw new ChatError('unauthenticated')
       await rememberRotated(tx, oldHash, rotated.id, now)
@@ -224,23 +227,23 @@ export const me = useCase({
   },
 })
 
-function newTokens() {
-  return { token: newToken(), csrf_token: newToken() }
+function newTokens(kind: UserKind) {
+  return { token: `${kind === 'guest' ? GUEST_PREFIX : ''}${newToken()}`, csrf_token: newToken() }
 }
 
 function hashesOf(tokens: { token: string; csrf_token: string }) {
   return { token_hash: digest(tokens.token), csrf_hash: digest(tokens.csrf_token) }
 }
 
-/** The use of a session at `now`: time, address, and the new idle deadline. */
+/** The use of a session of a user at `now`: time, address, and the new idle deadline. */
 export function toSessionUse(
   ctx: Context,
   { ip, user_agent }: Pick<Client, 'ip' | 'user_agent'>,
-  now: Micros,
+  { kind, now }: { kind: UserKind; now: Micros },
 ): SessionUse {
   return {
     last_seen_at: now,
-    idle_expires_at: now + ctx.config.session.idle_seconds * SECOND,
+    idle_expires_at: now + lifeOf(ctx.config, kind).idle_seconds * SECOND,
     user_agent: user_agent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
     ip: ip ?? null,
   }
@@ -248,19 +251,19 @@ export function toSessionUse(
 
 function newSession(
   ctx: Context,
-  userId: string,
+  { id: user_id, kind }: Pick<ShownUser, 'id' | 'kind'>,
   client: Client,
   tokens: { token: string; csrf_token: string },
   now: Micros,
 ): SessionRow {
   return {
     id: ctx.id(),
-    user_id: userId,
+    user_id,
     ...hashesOf(tokens),
     issued_at: now,
     confirmed_at: now,
-    ...toSessionUse(ctx, client, now),
-    absolute_expires_at: now + ctx.config.session.absolute_seconds * SECOND,
+    ...toSessionUse(ctx, client, { kind, now }),
+    absolute_expires_at: now + lifeOf(ctx.config, kind).absolute_seconds * SECOND,
   }
 }
 

@@ -37,12 +37,12 @@ export function toSession(row: SessionTimes): Session {
 
 /** What every signed-in call needs: columns of a session and its user, and the version of the limits. */
 export type SessionOfCall = Omit<SessionRow, 'issued_at' | 'confirmed_at' | 'user_agent' | 'ip'> &
-  Pick<UserRow, 'roles' | 'disabled_at'> & { limits_version: string | null }
+  Pick<UserRow, 'roles' | 'kind' | 'disabled_at'> & { limits_version: string | null }
 
 const sessionOfCall = (
   limitsVersion: Sql,
 ) => sql`SELECT s.id, s.user_id, s.token_hash, s.csrf_hash, s.last_seen_at, s.idle_expires_at,
-       s.absolute_expires_at, u.roles, u.disabled_at, ${limitsVersion} AS limits_version
+       s.absolute_expires_at, u.roles, u.kind, u.disabled_at, ${limitsVersion} AS limits_version
   FROM sessions s JOIN users u ON u.id = s.user_id`
 
 /** The sessions of these tokens, by their digests, including expired ones. By token_hash. */
@@ -101,13 +101,13 @@ export async function findSession(
     db,
     sql`SELECT s.id, s.issued_at, s.idle_expires_at, s.absolute_expires_at,
             u.id AS user_id, u.email, u.email_verified_at, u.username, u.display_name, u.avatar_url,
-            u.roles, u.receipts
+            u.roles, u.kind, u.receipts
        FROM sessions s JOIN users u ON u.id = s.user_id
       WHERE s.id = ${id}`,
   )
   if (!row) return undefined
-  const { user_id, email, email_verified_at, username, display_name, avatar_url, roles, receipts } = row
-  const user = { id: user_id, email, email_verified_at, username, display_name, avatar_url, roles, receipts }
+  const { user_id, email, email_verified_at, username, display_name, avatar_url, roles, kind, receipts } = row
+  const user = { id: user_id, email, email_verified_at, username, display_name, avatar_url, roles, kind, receipts }
   return { session: row, user }
 }
 

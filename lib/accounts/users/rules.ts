@@ -1,4 +1,4 @@
-import { type Actor, splitRoles } from '../../core/actor.ts'
+import { type Actor, isGuest, splitRoles } from '../../core/actor.ts'
 import { isReservedName } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
@@ -12,8 +12,21 @@ export function defaultUsername(email: string): string {
   return isReservedName(name) ? `${name}-1` : name
 }
 
-/** Domains of the placeholder addresses of users of hosts, system actors and probes (RFC 2606). */
-export const PLACEHOLDER_DOMAINS = { host: 'host.invalid', system: 'system.invalid', probe: 'doctor.invalid' }
+/** What a user is. A guest has no sign-in; what is said of a part of the host is its name as a system actor. */
+export type UserKind = 'person' | 'guest'
+
+/** The kind of a user whose roles have changed: no person becomes a guest. */
+export function kindWith(kind: UserKind, roles: string): UserKind {
+  return kind === 'guest' && isGuest({ roles: splitRoles(roles) }) ? 'guest' : 'person'
+}
+
+/** Domains of the placeholder addresses of users of hosts, system actors, probes and guests (RFC 2606). */
+export const PLACEHOLDER_DOMAINS = {
+  host: 'host.invalid',
+  system: 'system.invalid',
+  probe: 'doctor.invalid',
+  guest: 'guest.invalid',
+}
 
 /** Whether an address only stands for none, so that no reader sees it. */
 export function isPlaceholder(email: string): boolean {

@@ -115,6 +115,7 @@ export const User = v.object({
   display_name: v.optional(v.string()),
   avatar_url: ReadAvatar,
   roles: Roles,
+  kind: v.optional(v.pipe(v.literal('guest'), v.description('Missing for a person'))),
 })
 export type User = v.InferOutput<typeof User>
 
@@ -243,7 +244,10 @@ export const Person = v.object({
   username: v.string(),
   display_name: v.optional(v.string()),
   avatar_url: ReadAvatar,
-  kind: v.pipe(v.picklist(['person', 'system']), v.description('`system`: a part of the host')),
+  kind: v.pipe(
+    v.picklist(['person', 'guest', 'system']),
+    v.description('`guest`: without a sign-in; `system`: a part of the host'),
+  ),
   disabled: v.optional(v.pipe(v.literal(true), v.description('The account is disabled'))),
 })
 export type Person = v.InferOutput<typeof Person>

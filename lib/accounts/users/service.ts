@@ -10,7 +10,7 @@ import { byActor } from '../audit/rules.ts'
 import { hasSignIn } from '../authentication/rules.ts'
 import { toAccount, toAccounts } from './accounts.ts'
 import { photosOf } from './photos.ts'
-import { assertStillAdmin } from './rules.ts'
+import { assertStillAdmin, type UserKind } from './rules.ts'
 import { deriveUsername, isGivable } from './rules-naming.ts'
 import { type Account, type AccountPage, UserInput, UsersQuery } from './schema.ts'
 import { findUser, hasUsers, listUsers, listUsersNamed, lockUsers, type UserRow } from './store.ts'
@@ -126,7 +126,7 @@ export async function addNamedUser(
   throw new ChatError('username_taken')
 }
 
-type NewUser = Omit<UserInput, 'password'> & { password_hash: string | null }
+type NewUser = Omit<UserInput, 'password'> & { password_hash: string | null; kind?: UserKind }
 
 /** Adds a user inside a transaction. @throws ChatError `email_taken`, `username_taken` */
 export async function addUser(ctx: Context, tx: Queries, user: NewUser): Promise<UserRow> {
@@ -138,6 +138,7 @@ export async function addUser(ctx: Context, tx: Queries, user: NewUser): Promise
     display_name: user.display_name ?? null,
     avatar_url: null,
     roles: joinRoles(user.roles),
+    kind: user.kind ?? 'person',
     password_hash: user.password_hash,
     disabled_at: null,
     created_at: ctx.now(),

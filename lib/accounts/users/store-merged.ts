@@ -7,12 +7,14 @@ export interface MergedUser {
   into_id: string
   /** The host's own id that the user had. */
   subject: string | null
+  /** The digest of the token by which it was claimed, of a guest. */
+  token_hash: string | null
   merged_at: Micros
   messages: number
   conversations: number
 }
 
-const COLUMNS = sql`from_id, into_id, subject, merged_at, messages, conversations`
+const COLUMNS = sql`from_id, into_id, subject, token_hash, merged_at, messages, conversations`
 
 /** The ones of these users that were merged into others. By primary key. */
 export function listMerged(db: Queries, ids: Iterable<string>): Promise<MergedUser[]> {
@@ -26,11 +28,16 @@ export function findMergedSubject(db: Queries, subject: string): Promise<MergedU
   )
 }
 
+/** The merge of a guest who was claimed by this token, by its digest. By token_hash. */
+export function findMergedToken(db: Queries, tokenHash: string): Promise<MergedUser | undefined> {
+  return db.get<MergedUser>(sql`SELECT ${COLUMNS} FROM merged_users WHERE token_hash = ${tokenHash}`)
+}
+
 /** Notes a merge. Those that were merged into the user before are merged into the new one. By the index of these. */
 export async function insertMerged(tx: Queries, row: MergedUser): Promise<void> {
   await tx.run(sql`UPDATE merged_users SET into_id = ${row.into_id} WHERE into_id = ${row.from_id}`)
   await tx.run(
-    sql`INSERT INTO merged_users (${COLUMNS}) VALUES (${row.from_id}, ${row.into_id}, ${row.subject},
+    sql`INSERT INTO merged_users (${COLUMNS}) VALUES (${row.from_id}, ${row.into_id}, ${row.subject}, ${row.token_hash},
           ${row.merged_at}, ${row.messages}, ${row.conversations})`,
   )
 }

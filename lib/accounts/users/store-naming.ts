@@ -27,10 +27,10 @@ const INSERT = onRows<{ word: string; name: string; user_id: string }>(
 export async function insertUser(tx: Queries, row: UserRow): Promise<'email_taken' | 'username_taken' | undefined> {
   const inserted = await tx.run(
     sql`INSERT INTO users (id, email, email_key, email_verified_at, username, username_key, display_name,
-          avatar_url, roles, password_hash, created_at, updated_at)
+          avatar_url, roles, kind, password_hash, created_at, updated_at)
      VALUES (${row.id}, ${row.email}, ${uniqueKey(row.email)}, ${row.email_verified_at}, ${row.username},
-             ${uniqueKey(row.username)}, ${row.display_name}, ${row.avatar_url}, ${row.roles}, ${row.password_hash},
-             ${row.created_at}, ${row.created_at})
+             ${uniqueKey(row.username)}, ${row.display_name}, ${row.avatar_url}, ${row.roles}, ${row.kind},
+             ${row.password_hash}, ${row.created_at}, ${row.created_at})
      ON CONFLICT DO NOTHING`,
   )
   if (inserted) return void (await indexUser(tx, row.id))
@@ -44,7 +44,7 @@ export async function updateUser(tx: Queries, row: UserRow, at: Micros): Promise
     sql`UPDATE users SET email = ${row.email}, email_key = ${uniqueKey(row.email)},
           email_verified_at = ${row.email_verified_at}, username = ${row.username},
           username_key = ${uniqueKey(row.username)}, display_name = ${row.display_name},
-            roles = ${row.roles}, password_hash = ${row.password_hash}, disabled_at = ${row.disabled_at},
+            roles = ${row.roles}, kind = ${row.kind}, password_hash = ${row.password_hash}, disabled_at = ${row.disabled_at},
             updated_at = ${at}
       WHERE id = ${row.id}`,
   )
@@ -54,13 +54,13 @@ export async function updateUser(tx: Queries, row: UserRow, at: Micros): Promise
 /** Stores a user's own profile. It fails on a username that another user has. */
 export async function updateProfile(
   tx: Queries,
-  { id, email, email_verified_at, username, display_name, avatar_url, roles }: ShownUser,
+  { id, email, email_verified_at, username, display_name, avatar_url, roles, kind }: ShownUser,
   at: Micros,
 ): Promise<void> {
   await tx.run(
     sql`UPDATE users SET email = ${email}, email_key = ${uniqueKey(email)}, email_verified_at = ${email_verified_at},
           username = ${username}, username_key = ${uniqueKey(username)}, display_name = ${display_name},
-          avatar_url = ${avatar_url}, roles = ${roles}, updated_at = ${at}
+          avatar_url = ${avatar_url}, roles = ${roles}, kind = ${kind}, updated_at = ${at}
       WHERE id = ${id}`,
   )
   await indexUser(tx, id)

@@ -10,7 +10,7 @@ export interface OwnUser extends ShownUser {
 
 export function findOwnUser(db: Queries, id: string): Promise<OwnUser | undefined> {
   return db.get<OwnUser>(
-    sql`SELECT id, email, email_verified_at, username, display_name, avatar_url, roles, receipts
+    sql`SELECT id, email, email_verified_at, username, display_name, avatar_url, roles, kind, receipts
        FROM users WHERE id = ${id}`,
   )
 }

@@ -3,7 +3,7 @@ import type { Queries } from '../../storage/database.ts'
 import { IS_UNINDEXED } from '../../storage/schema/0052-names.ts'
 import { among, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { Photos } from './photos.ts'
-import { PLACEHOLDER_DOMAINS } from './rules.ts'
+import { PLACEHOLDER_DOMAINS, type UserKind } from './rules.ts'
 import type { Entries } from './rules-words.ts'
 import type { Person } from './schema.ts'
 
@@ -16,6 +16,7 @@ export interface PersonRow {
   avatar_url: string | null
   disabled_at: Micros | null
   system_name: string | null
+  kind: UserKind
 }
 
 /** Conversations `own` that a user takes part in, among those of a row. By user_id, or by primary key. */
@@ -61,14 +62,14 @@ export async function listVisible(
 const IS_FOUND = sql`u.disabled_at IS NULL AND u.system_name IS NULL
   AND u.email_key NOT LIKE ${literal(`%@${PLACEHOLDER_DOMAINS.probe}`)}`
 
-const COLUMNS = sql`u.id, u.username, u.username_key, u.display_name, u.avatar_url, u.disabled_at, u.system_name`
+const COLUMNS = sql`u.id, u.username, u.username_key, u.display_name, u.avatar_url, u.disabled_at, u.system_name, u.kind`
 
 /** A user of an entry of the index, which may be outdated. */
 export type EntryRow = PersonRow & { is_found: number }
 
 /** A row as other users read it. */
 export function toPerson(
-  { id, username, display_name, avatar_url, disabled_at, system_name }: PersonRow,
+  { id, username, display_name, avatar_url, disabled_at, system_name, kind }: PersonRow,
   photos: Photos,
 ): Person {
   return {
@@ -76,7 +77,7 @@ export function toPerson(
     username,
     ...(display_name && { display_name }),
     ...photos(avatar_url),
-    kind: system_name === null ? 'person' : 'system',
+    kind: system_name === null ? kind : 'system',
     ...(disabled_at !== null && { disabled: true as const }),
   }
 }

@@ -8,7 +8,7 @@ export type SystemUser = ShownUser & Pick<UserRow, 'disabled_at'>
 /** The user of a system actor, by its name. */
 export function findSystemUser(db: Queries, name: string) {
   return db.get<SystemUser>(
-    sql`SELECT id, email, email_verified_at, username, display_name, avatar_url, roles, disabled_at
+    sql`SELECT id, email, email_verified_at, username, display_name, avatar_url, roles, kind, disabled_at
        FROM users WHERE system_name = ${name}`,
   )
 }

@@ -4,7 +4,7 @@ import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, IS_OF_HOST, type Micros, sql } from '../../storage/sql.ts'
 import type { Photos } from './photos.ts'
-import { isPlaceholder, type Standing } from './rules.ts'
+import { isPlaceholder, type Standing, type UserKind } from './rules.ts'
 import type { User, UsersQuery } from './schema.ts'
 
 /** A user as it is stored. */
@@ -19,18 +19,19 @@ export interface UserRow {
   avatar_url: string | null
   /** Separated by commas. */
   roles: string
+  kind: UserKind
   password_hash: string | null
   disabled_at: Micros | null
   created_at: Micros
 }
 
-const COLUMNS = sql`id, email, email_verified_at, username, display_name, avatar_url, roles, password_hash,
-  disabled_at, created_at`
+const COLUMNS = sql`id, email, email_verified_at, username, display_name, avatar_url, roles, kind,
+  password_hash, disabled_at, created_at`
 
 /** The public columns of a user. */
 export type ShownUser = Pick<
   UserRow,
-  'id' | 'email' | 'email_verified_at' | 'username' | 'display_name' | 'avatar_url' | 'roles'
+  'id' | 'email' | 'email_verified_at' | 'username' | 'display_name' | 'avatar_url' | 'roles' | 'kind'
 >
 
 /** A row as the user reads it. */
@@ -44,11 +45,13 @@ export function toUser(row: ShownUser, photos: Photos): User {
     ...(display_name && { display_name }),
     ...photos(avatar_url),
     roles: splitRoles(row.roles),
+    ...(row.kind !== 'person' && { kind: row.kind }),
   }
 }
 
+/** Whether a person has an account: guests come without one. */
 export async function hasUsers(db: Queries): Promise<boolean> {
-  return Boolean(await db.get(sql`SELECT 1 AS found FROM users WHERE system_name IS NULL LIMIT 1`))
+  return Boolean(await db.get(sql`SELECT 1 AS found FROM users WHERE system_name IS NULL AND kind = 'person' LIMIT 1`))
 }
 
 export function findUser(db: Queries, id: string): Promise<UserRow | undefined> {

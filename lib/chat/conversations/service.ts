@@ -2,7 +2,7 @@ import { byActor } from '../../accounts/audit/rules.ts'
 import { photosOf } from '../../accounts/users/photos.ts'
 import { listEnabledUsers } from '../../accounts/users/store.ts'
 import { assertMay, assertServiceRight } from '../../core/access.ts'
-import { assertUser } from '../../core/actor.ts'
+import { assertUser, refuseGuests } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
@@ -55,6 +55,8 @@ export const create = useCase({
   errors: ['forbidden', 'conflict'],
   run: async (ctx, actor, input): Promise<CreatedConversation> => {
     assertUser(actor)
+    // Its owner has rights that no guest has in a conversation.
+    refuseGuests(actor)
     assertServiceRight(ctx.access, actor, 'create_conversations')
     const { title, is_group, ref = null, metadata = {}, visibility = 'private' } = input
     if (visibility !== 'private') assertServiceRight(ctx.access, actor, 'publish')

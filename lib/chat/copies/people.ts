@@ -85,6 +85,7 @@ export async function insertPlaceholder(tx: Tx, { id, username, display_name, ki
       display_name,
       avatar_url: null,
       roles: 'member',
+      kind: 'person' as const,
       password_hash: null,
       disabled_at: at,
       created_at: at,

@@ -1,6 +1,8 @@
 import type { AuditEntry } from '../../accounts/audit/store.ts'
+import { findUser } from '../../accounts/users/store.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
+import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import { OF_TWO, PAIR } from './rules.ts'
@@ -15,13 +17,14 @@ type By = Pick<AuditEntry, 'actor_id' | 'ip'>
  * commit the caller calls `ctx.streams.presence.introduce`.
  *
  * @returns false if the user was a participant already
- * @throws ChatError `conflict` for a third participant of a conversation that is not a group, and in a frozen one
+ * @throws ChatError `conflict` for a guest as more than a member, for a third participant of a conversation that is not a group, and in a frozen one
  */
 export async function join(
   tx: Tx,
   conversationId: string,
   { user, role, at, by }: { user: { id: string }; role: ParticipantRole; at: Micros; by: By },
 ): Promise<boolean> {
+  await assertHoldable(tx, user.id, role)
   if (!(await insertParticipant(tx, conversationId, { user_id: user.id, role, joined_at: at }))) return false
   const { is_group, participant_count, frozen_at } = (await findConversation(tx, conversationId))!
   if (frozen_at !== null) throw new ChatError('conflict', { reason: 'frozen' })
@@ -31,4 +34,13 @@ export async function join(
   // The notifications of a user who was a participant before are shown again.
   tx.publishCounts([user.id])
   return true
+}
+
+/** The roles of guests in conversations. */
+const ROLES_OF_GUESTS: readonly string[] = ['member', 'viewer']
+
+/** @throws ChatError `conflict` for a role that is no guest's, of a guest */
+export async function assertHoldable(tx: Queries, userId: string, role: ParticipantRole): Promise<void> {
+  if (!ROLES_OF_GUESTS.includes(role) && (await findUser(tx, userId))?.kind === 'guest')
+    throw new ChatError('conflict', { reason: 'guest', message: 'A guest is at most a member of a conversation.' })
 }

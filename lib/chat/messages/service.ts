@@ -1,10 +1,11 @@
 import type { Context } from '../../context.ts'
 import { type ActorInConversation, assertMay } from '../../core/access.ts'
-import type { Actor } from '../../core/actor.ts'
+import { type Actor, isGuest } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { fromInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
+import { spendMessage } from '../../limits/spending.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { listChosen } from '../attachments/attaching.ts'
@@ -139,6 +140,7 @@ const sizeOfRevision = ({ content, reason = '' }: Revision) => jsonBytes(content
 /** Stores a post; after the commit of a question, starts the answer of the assistant. */
 async function post(ctx: Context, post: NewPost & { input: PostRootInput }): Promise<PostedMessage> {
   const { actor, input } = post
+  if (isGuest(actor)) await spendMessage(ctx, actor.user_id)
   assertContentFits(input.content, ctx.config.limits.message_bytes)
   assertNotEmpty(input.content, Boolean(input.attachment_ids?.length))
   if (input.role === 'assistant') assertNoFiles(input.attachment_ids)

@@ -28,7 +28,7 @@ import { reserveMail } from '../invites/mail.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { rolesBeyond } from '../invites/rules.ts'
 import { lockAsMember, requireMember } from '../memberships/access.ts'
-import { join } from '../memberships/join.ts'
+import { assertHoldable, join } from '../memberships/join.ts'
 import { refuseDirect } from '../memberships/rules.ts'
 import { countParticipants, findMembership, listParticipants, toParticipant, updateRole } from '../memberships/store.ts'
 import { isOfSystem } from '../memberships/store-conversations.ts'
@@ -173,6 +173,7 @@ export const changeRole = useCase({
       if ([role, other.role].some((each) => hasRight(ctx.access, each, 'delete'))) refuseKeys(actor)
       for (const each of [other.role, role]) assertMayGive(ctx.access, { ...place, actor }, 'manage', each)
       refuseDirect(place, 'both own it')
+      await assertHoldable(tx, userId, role)
       if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)
       await updateRole(tx, conversationId, userId, role)
       if (role !== other.role) {

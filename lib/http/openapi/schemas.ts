@@ -41,6 +41,7 @@ import { Id, Instant, isOneNamed } from '../../core/schema.ts'
 import { alternativesOf, entriesOf, nodeOf, type SchemaNode, schemaOf } from '../../core/schema-nodes.ts'
 import type { AnyRoute } from '../../endpoint.ts'
 import { routes } from '../../endpoints.ts'
+import * as guests from '../../guests/schema.ts'
 import * as limits from '../../limits/schema.ts'
 import * as compat from '../../openai-api/schema.ts'
 import * as capabilities from '../../ops/capabilities/schema.ts'
@@ -67,6 +68,7 @@ const FEATURES: object[] = [
   conversations,
   emails,
   events,
+  guests,
   identities,
   invites,
   keys,

@@ -82,6 +82,8 @@ type SessionAnswer = Partial<SignedIn> & { signed_in?: SignedIn }
 
 function toSessionContent(result: SessionAnswer | undefined, { config, now }: ContentOptions): Content {
   if (result === undefined) return { value: {}, cookies: clearedCookies(config) }
+  // A token without a session is for the caller, who keeps it.
+  if (!('session' in result) && result.token !== undefined) return { value: result }
   const { token, device, signed_in = token === undefined ? undefined : result, ...value } = result
   const cookies = signed_in ? sessionCookies(config, signed_in as SignedIn, now()) : []
   if (device !== undefined) cookies.push(deviceCookie(config, device))

@@ -65,6 +65,7 @@ import { signedTokens } from './0067-signed-tokens.ts'
 import { mergedUsers } from './0070-merged-users.ts'
 import { frozenConversations } from './0072-frozen-conversations.ts'
 import { publicRooms } from './0073-public-rooms.ts'
+import { guests } from './0074-guests.ts'
 import { serverKeys } from './0075-server-keys.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
@@ -168,6 +169,7 @@ export const MIGRATIONS: readonly Migration[] = [
   mergedUsers,
   frozenConversations,
   publicRooms,
+  guests,
   serverKeys,
 ]
 

@@ -3,7 +3,14 @@ import { planChange } from '../../../lib/accounts/administration/rules.ts'
 
 const before = {
   ...{ id: 'ada', email: 'ada@example.org', email_verified_at: 5, username: 'ada', display_name: 'Ada' },
-  ...{ roles: 'member', password_hash: 'old', avatar_url: null, disabled_at: null, created_at: 1 },
+  ...{
+    roles: 'member',
+    kind: 'person' as const,
+    password_hash: 'old',
+    avatar_url: null,
+    disabled_at: null,
+    created_at: 1,
+  },
 }
 const plan = (input: Parameters<typeof planChange>[1], row = before) =>
   planChange(row, input, { password_hash: input.password && 'new', now: 9 })

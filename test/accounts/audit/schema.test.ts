@@ -67,6 +67,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'newcomers.list': 'reads',
   'newcomers.revoke': ['newcomer.revoked'],
   'newcomers.signUp': ['newcomer.signed_up'],
+  'guests.create': ['user.created'],
   'keys.create': ['key.created'],
   'keys.list': 'reads',
   'keys.revoke': ['key.revoked'],

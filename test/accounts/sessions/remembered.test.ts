@@ -122,7 +122,7 @@ it('remembers sessions up to a number, those that were read last', () => {
     () => 0,
   )
   const times = { last_seen_at: 0, idle_expires_at: 1, absolute_expires_at: 1 }
-  const user = { user_id: 'ada', roles: 'member', disabled_at: null }
+  const user = { user_id: 'ada', roles: 'member', kind: 'person' as const, disabled_at: null }
   const sessionOf = (token_hash: string) => {
     return { id: token_hash, token_hash, csrf_hash: '', limits_version: null, ...times, ...user }
   }

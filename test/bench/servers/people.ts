@@ -87,6 +87,7 @@ function addPeople(chat: Chat, batch: number[]): Promise<Person[]> {
         username: `person-${n}`,
         display_name: null,
         roles: 'member',
+        kind: 'person' as const,
         password_hash: null,
         avatar_url: null,
         disabled_at: null,

@@ -138,6 +138,7 @@ async function addPeople(chat: Chat, conversationId: string): Promise<Actor[]> {
           display_name: null,
           avatar_url: null,
           roles: 'member',
+          kind: 'person' as const,
           password_hash: null,
           disabled_at: null,
           created_at: now(),

@@ -64,6 +64,7 @@ describeOnEachDatabase('what an inbox keeps', (openUrl) => {
         display_name: null,
         avatar_url: null,
         roles: 'member',
+        kind: 'person' as const,
         password_hash: null,
         disabled_at: null,
         created_at: now(),

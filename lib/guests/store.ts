@@ -1,0 +1,20 @@
+import { uniqueKey } from '../core/characters.ts'
+import type { Queries } from '../storage/database.ts'
+import { among, sql } from '../storage/sql.ts'
+
+/** The number of guests. By the index of guests. */
+export async function countGuests(db: Queries): Promise<number> {
+  const row = await db.get<{ count: number }>(sql`SELECT count(*) AS count FROM users WHERE kind = 'guest'`)
+  return row!.count
+}
+
+/** The active persons with these usernames, in the order of the names. By username_key. */
+export async function listContacts(db: Queries, usernames: readonly string[]): Promise<string[]> {
+  const keys = [...new Set(usernames.map(uniqueKey))]
+  const rows = await db.all<{ id: string; username_key: string }>(
+    sql`SELECT id, username_key FROM users
+      WHERE username_key ${among(db, keys)} AND disabled_at IS NULL AND system_name IS NULL AND kind = 'person'`,
+  )
+  const ids = new Map(rows.map(({ id, username_key }) => [username_key, id]))
+  return keys.flatMap((key) => ids.get(key) ?? [])
+}
