@@ -177,6 +177,11 @@ export interface Accounts {
   readonly assertStillAdmin: (tx: Tx, actor: Actor) => Promise<void>
   /** The conversations that invited newcomers join. */
   readonly rooms: RoomsOfInvites
+  /**
+   * Makes a new user a participant of the conversations with automatic joins, in the transaction that creates the user: after
+   * what the user was invited to, whose role counts.
+   */
+  readonly joinRooms: (tx: Tx, user: { id: string; roles: string }, ip?: string) => Promise<void>
 }
 
 /** What invites of newcomers do in conversations. */

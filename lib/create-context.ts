@@ -25,6 +25,7 @@ import { subjectsIn } from './chat/events/subjects.ts'
 import { addressInvite } from './chat/invites/mail.ts'
 import { createRoomsOfInvites } from './chat/invites/newcomers.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
+import { createAutoJoin, joinPresent } from './chat/memberships/auto-join.ts'
 import { fillParticipants } from './chat/memberships/filling.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
 import { notifyAll } from './chat/notifications/all.ts'
@@ -180,6 +181,7 @@ function createAccounts({
     assertStillAdmin: async (tx, actor) =>
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor),
     rooms: createRoomsOfInvites({ access, now }),
+    joinRooms: createAutoJoin({ now }),
     revokeInvites: async (tx, userId, by) =>
       (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomers(tx, userId, by)),
   }
@@ -251,6 +253,7 @@ function handlersOf(ctx: Context): Handlers {
     'thread.notify': notifyFollowers,
     'search.fill': fill,
     'participants.fill': fillParticipants,
+    'participants.join': joinPresent,
     'follows.clear': clearFollows,
     'files.collect': collect,
     'files.check': checkFile,

@@ -36,6 +36,7 @@ export const create = useCase({
       const user = await addGuest(ctx, tx, display_name)
       tx.audit({ act: 'user.created', actor_id: user.id, subject_id: user.id, ip: client.ip, detail: { by: 'guest' } })
       const name = user.display_name || user.username
+      await ctx.accounts.joinRooms(tx, user, client.ip)
       const conversation_id = await openContacts(ctx, tx, { id: user.id, name })
       // With a token the cookies of the call are another caller's, maybe.
       const signedIn = await openSession(ctx, tx, user, token ? { ...client, token: undefined } : client)

@@ -13,7 +13,11 @@ export interface ClosedColumn {
 export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
   users: { avatar_type: { values: PHOTO_TYPES }, kind: { values: ['person', 'guest'] } },
   email_requests: { kind: { values: ['invite', 'join', 'change', 'undo'] } },
-  conversations: { layout: { values: ['stream', 'topics', 'assistant'] }, visibility: { values: ['listed'] } },
+  conversations: {
+    layout: { values: ['stream', 'topics', 'assistant'] },
+    visibility: { values: ['listed'] },
+    auto_join: { values: ['members', 'everyone'] },
+  },
   participants: { level: { values: ['all', 'mentions', 'none'] } },
   messages: {
     role: { values: ['user', 'assistant', 'system'] },

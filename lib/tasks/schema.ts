@@ -10,6 +10,7 @@ export const TaskKind = v.picklist([
   'thread.notify',
   'search.fill',
   'participants.fill',
+  'participants.join',
   'follows.clear',
   'files.collect',
   'files.check',

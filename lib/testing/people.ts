@@ -43,7 +43,11 @@ export async function createUsers(chat: Chat, users: TestUser[]): Promise<Map<st
 async function addWithoutPassword(chat: Chat, { username, roles }: TestUser): Promise<Actor> {
   const ctx = contextOf(chat)
   const input = parseInput(UserInput, { username, email: addressOf(username), ...(roles && { roles }) })
-  const row = await ctx.write((tx) => addUser(ctx, tx, { ...input, password_hash: null }))
+  const row = await ctx.write(async (tx) => {
+    const added = await addUser(ctx, tx, { ...input, password_hash: null })
+    await ctx.accounts.joinRooms(tx, added)
+    return added
+  })
   return { user_id: row.id, roles: input.roles }
 }
 

@@ -4,7 +4,7 @@ import { MessageStatus } from '../../lib/chat/answers/schema.ts'
 import { FAILURES } from '../../lib/chat/answers/schema-failures.ts'
 import { Attachment } from '../../lib/chat/attachments/schema.ts'
 import { Layout } from '../../lib/chat/conversations/schema-look.ts'
-import { Level } from '../../lib/chat/conversations/schema-settings.ts'
+import { AutoJoin, Level } from '../../lib/chat/conversations/schema-settings.ts'
 import { PersistedEvent } from '../../lib/chat/events/schema.ts'
 import { Message } from '../../lib/chat/messages/schema.ts'
 import { NotificationKind } from '../../lib/chat/notifications/schema.ts'
@@ -29,6 +29,7 @@ const SETS: Record<string, readonly string[]> = {
   'email_requests.kind': Object.keys(REQUEST_KINDS),
   'conversations.layout': Layout.options,
   'conversations.visibility': ['listed'],
+  'conversations.auto_join': AutoJoin.options,
   'participants.level': Level.options,
   'messages.role': Message.entries.role.options,
   'messages.status': MessageStatus.options,

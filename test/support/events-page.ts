@@ -173,7 +173,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     },
   },
   'conversation.updated': {
-    when: 'The title, the layout, the topic, the icon, the metadata, the visibility or the policy of the conversation changed, or it was frozen.',
+    when: 'The title, the layout, the topic, the icon, the metadata, the visibility, the automatic joins or the policy of the conversation changed, or it was frozen.',
     example: {
       conversation: {
         id: CONVERSATION,

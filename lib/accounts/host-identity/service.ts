@@ -183,6 +183,7 @@ async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: 
   const linked = { ...hostKey(identity.subject), id: ctx.id(), user_id: row.id, created_at: ctx.now() }
   if (!(await insertIdentity(tx, linked))) throw new ChatError('conflict')
   await noteClaim(tx, identity)
+  await ctx.accounts.joinRooms(tx, row, by.ip)
   tx.audit({ act: 'user.created', ...by, subject_id: row.id, detail: { by: 'host', roles: row.roles } })
   return row
 }

@@ -75,6 +75,7 @@ async function linkOrSignUp(ctx: Context, tx: Tx, person: ProviderUser): Promise
     throw new ChatError('oauth_provider_error', { message: 'The sign-in provider tells no e-mail address.' })
   const user = await signUp(ctx, tx, person, email)
   await claim(ctx, tx, person, user.id)
+  await ctx.accounts.joinRooms(tx, user)
   return { user, act: 'oauth.signed_up' }
 }
 

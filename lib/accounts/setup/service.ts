@@ -70,6 +70,7 @@ async function createFirst(ctx: Context, client: Client, input: AdministratorInp
       roles: ['admin', 'member'],
       password_hash,
     })
+    await ctx.accounts.joinRooms(tx, row, client.ip)
     tx.audit({ act: 'setup.done', actor_id: row.id, ip: client.ip })
     return { is_setup: true, user: toUser(row, photosOf(ctx.config)) }
   })

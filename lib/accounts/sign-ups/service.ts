@@ -134,6 +134,7 @@ export const signUp = useCase({
       const user = await addNamedUser(ctx, tx, { ...newcomer, ...(display_name && { display_name }) })
       tx.audit({ act: 'newcomer.signed_up', actor_id: user.id, subject_id: user.id, ip: client.ip })
       const joined = await rooms.join(tx, user, { ...roomsOf(ctx, request), ip: client.ip })
+      await ctx.accounts.joinRooms(tx, user, client.ip)
       const [conversation_id] = joined
       const signedIn = await openSession(ctx, tx, user, client)
       return { ...signedIn, joined, ...(conversation_id && { conversation_id }) }

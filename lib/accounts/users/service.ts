@@ -40,6 +40,7 @@ export const create = useCase({
     return ctx.write(async (tx) => {
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor)
       const row = await addUser(ctx, tx, { ...input, password_hash })
+      await ctx.accounts.joinRooms(tx, row, actor.ip)
       tx.audit({ act: 'user.created', ...byActor(actor), subject_id: row.id, detail: { roles: splitRoles(row.roles) } })
       return { user: await toAccount(tx, row, photosOf(ctx.config)) }
     })

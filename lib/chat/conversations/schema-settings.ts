@@ -22,6 +22,16 @@ export type Visibility = v.InferOutput<typeof Visibility>
 export const JoinPolicy = v.picklist(['invite', 'anyone'])
 export type JoinPolicy = v.InferOutput<typeof JoinPolicy>
 
+/** Which users join a conversation by themselves when their account is created: those who are no guests, or all. */
+export const AutoJoin = v.picklist(['members', 'everyone'])
+export type AutoJoin = v.InferOutput<typeof AutoJoin>
+
+// Without a name: generators of clients know null in a list of types only.
+export const AutoJoinChange = v.pipe(
+  v.nullable(v.picklist(AutoJoin.options)),
+  v.description('Which users join by themselves, present and new ones; for owners who are administrators'),
+)
+
 const Act = v.optional(PolicyValue)
 
 /** The rules of a conversation, which its owners and admins set. Without a value the role of a participant decides. */

@@ -7,7 +7,7 @@ import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, label, StreamPosition, text } from '../../core/schema.ts'
 import { LookFields, LookInput } from './schema-look.ts'
 import { Metadata } from './schema-metadata.ts'
-import { ConversationPolicy, OwnFields, PolicyChange, Visibility } from './schema-settings.ts'
+import { AutoJoin, AutoJoinChange, ConversationPolicy, OwnFields, PolicyChange, Visibility } from './schema-settings.ts'
 
 /** The role of a participant: one that every service has, or one of `access.participant_roles`. */
 export const ParticipantRole = v.pipe(
@@ -57,6 +57,7 @@ export const ConversationFields = v.object({
   ...LookFields,
   visibility: v.pipe(Visibility, v.description('Which users see it without participating')),
   policy: ConversationPolicy,
+  auto_join: v.optional(v.pipe(AutoJoin, v.description('Which users join by themselves; missing: none'))),
   frozen_at: v.optional(v.pipe(Instant, v.description('Since when it is frozen: it can be read, and is not changed'))),
   ref: v.optional(v.pipe(v.string(), v.description('What the conversation is about: an id of the application'))),
   metadata: v.optional(Metadata),
@@ -121,6 +122,7 @@ export const ConversationInput = v.object({
   visibility: v.optional(Visibility),
   policy: v.optional(PolicyChange),
   frozen: v.optional(v.pipe(v.boolean(), v.description('Whether nothing can be added or changed'))),
+  auto_join: v.optional(AutoJoinChange),
 })
 export type ConversationInput = v.InferOutput<typeof ConversationInput>
 
@@ -189,6 +191,7 @@ export const Rename = v.object({
   visibility: v.optional(Visibility),
   policy: v.optional(PolicyChange),
   frozen: v.optional(v.pipe(v.boolean(), v.description('Whether nothing can be added or changed; for owners'))),
+  auto_join: v.optional(AutoJoinChange),
 })
 export type Rename = v.InferOutput<typeof Rename>
 

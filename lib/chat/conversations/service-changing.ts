@@ -6,9 +6,12 @@ import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { isTaken } from '../../storage/errors.ts'
 import { lockAsMember } from '../memberships/access.ts'
+import { beginAutoJoin } from '../memberships/auto-join.ts'
 import { assertJoinable, REF_TAKEN, refuseDirect } from '../memberships/rules.ts'
+import { assertAdministers } from '../memberships/rules-auto-join.ts'
 import { layoutOf, toLookColumns } from '../memberships/rules-look.ts'
 import { changedPolicy } from '../memberships/rules-settings.ts'
+import { lockAutoJoin } from '../memberships/store-auto-join.ts'
 import {
   type CountedRow,
   findConversation,
@@ -34,7 +37,7 @@ export const rename = useCase({
   input: Rename,
   errors: ['not_found', 'forbidden', 'conflict'],
   run: async (ctx, actor, conversationId, input): Promise<Conversation> => {
-    const { title, ref, metadata, policy = {}, frozen, visibility } = input
+    const { title, ref, metadata, policy = {}, frozen, visibility, auto_join } = input
     const changes: Changes = {
       ...(title !== undefined && { title }),
       ...(ref !== undefined && { ref: ref || null }),
@@ -42,24 +45,29 @@ export const rename = useCase({
     }
     const look = toLookColumns(input)
     const isOnlyMore = Object.keys(changes).length + Object.keys(look).length + Object.keys(policy).length === 0
+    if (auto_join !== undefined) assertAdministers(actor)
     const changing = ctx.write(async (tx) => {
+      if (auto_join !== undefined || frozen === false) await lockAutoJoin(tx)
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
       const by = { ...place, actor, ...(frozen === false && { frozen_at: null }) }
       if (frozen !== undefined) assertMay(ctx.access, by, 'freeze')
-      if (visibility !== undefined) assertMay(ctx.access, by, 'publish')
-      if ((frozen === undefined && visibility === undefined) || !isOnlyMore)
+      if (visibility !== undefined || auto_join !== undefined) assertMay(ctx.access, by, 'publish')
+      if ((frozen === undefined && visibility === undefined && auto_join === undefined) || !isOnlyMore)
         assertMay(ctx.access, by, Object.keys(changes).length === 0 ? 'policy' : 'rename')
       if (title !== undefined) refuseDirect(place, 'it has no title')
       if (Object.keys(look).length > 0) refuseDirect(place, 'it has no layout, topic and icon of its own')
       if (Object.keys(policy).some((key) => !IN_DIRECT.has(key))) refuseDirect(place, 'both may do everything in it')
       if (frozen) refuseDirect(place, 'it is not frozen')
       if (visibility !== undefined) refuseDirect(place, 'it is private')
+      if (auto_join !== undefined) refuseDirect(place, 'no others join it')
       const before = (await findConversation(tx, conversationId))!
       if (Object.keys(policy).length > 0) changes.policy = changedPolicy(before.policy, policy)
       if (frozen !== undefined && frozen !== (before.frozen_at !== null)) changes.frozen_at = frozen ? place.at : null
       if (visibility !== undefined) Object.assign(changes, toVisibility(visibility), { title: title ?? before.title })
+      if (auto_join !== undefined && auto_join !== before.auto_join) changes.auto_join = auto_join
       const after = { ...before, ...changes }
       assertJoinable(after.visibility, after.policy)
+      if (changes.auto_join || (changes.frozen_at === null && after.auto_join)) await beginAutoJoin(tx, after)
       Object.assign(changes, look)
       auditChanges(tx, actor, before, input)
       await updateConversation(tx, conversationId, changes)
@@ -79,7 +87,7 @@ function auditChanges(
   tx: Tx,
   actor: Actor,
   before: CountedRow,
-  { title, layout, policy = {}, frozen, visibility }: Rename,
+  { title, layout, policy = {}, frozen, visibility, auto_join }: Rename,
 ): void {
   const about = { ...byActor(actor), subject_id: before.id, conversation_id: before.id }
   if (title !== undefined && title !== before.title)
@@ -91,7 +99,12 @@ function auditChanges(
   const isFrozen = before.frozen_at !== null
   const rules = Object.fromEntries(Object.entries(policy).map(([key, value]) => [key, value ?? 'unset']))
   const isSeen = visibility !== undefined && visibility !== (before.visibility ?? 'private')
-  const more = { ...(frozen !== undefined && frozen !== isFrozen && { frozen }), ...(isSeen && { visibility }) }
+  const joins = auto_join !== undefined && auto_join !== before.auto_join && { auto_join: auto_join ?? 'unset' }
+  const more = {
+    ...(frozen !== undefined && frozen !== isFrozen && { frozen }),
+    ...(isSeen && { visibility }),
+    ...joins,
+  }
   const detail = { ...rules, ...more }
   if (Object.keys(detail).length > 0) tx.audit({ act: 'conversation.policy_changed', ...about, detail })
 }

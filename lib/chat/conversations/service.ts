@@ -10,7 +10,9 @@ import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log/log.ts'
 import { lockAsMember, requireMember } from '../memberships/access.ts'
+import { beginAutoJoin } from '../memberships/auto-join.ts'
 import { assertJoinable, REF_TAKEN, refuseDirect } from '../memberships/rules.ts'
+import { assertAdministers } from '../memberships/rules-auto-join.ts'
 import { toLookColumns } from '../memberships/rules-look.ts'
 import { changedPolicy } from '../memberships/rules-settings.ts'
 import { insertParticipant } from '../memberships/store.ts'
@@ -58,8 +60,9 @@ export const create = useCase({
     // Its owner has rights that no guest has in a conversation.
     refuseGuests(actor)
     assertServiceRight(ctx.access, actor, 'create_conversations')
-    const { title, is_group, ref = null, metadata = {}, visibility = 'private' } = input
-    if (visibility !== 'private') assertServiceRight(ctx.access, actor, 'publish')
+    const { title, is_group, ref = null, metadata = {}, visibility = 'private', auto_join = null } = input
+    if (visibility !== 'private' || auto_join) assertServiceRight(ctx.access, actor, 'publish')
+    if (auto_join) assertAdministers(actor)
     const look = { layout: ctx.config.conversations.default_layout, ...toLookColumns(input) }
     const now = ctx.now()
     const policy = input.policy === undefined ? {} : { policy: changedPolicy(null, input.policy) }
@@ -75,12 +78,14 @@ export const create = useCase({
       ...policy,
       frozen_at: input.frozen ? now : null,
       ...toVisibility(visibility),
+      auto_join,
     }
     assertJoinable(row.visibility, row.policy)
     const people = await ctx.write(async (tx) => {
       const isSystem = actor.system !== undefined
       if (isSystem && !(await listEnabledUsers(tx, [actor.user_id])).has(actor.user_id))
         throw new ChatError('forbidden')
+      if (auto_join) await beginAutoJoin(tx, row)
       if (!(await insertConversation(tx, row, isSystem ? actor.user_id : null)))
         throw new ChatError('conflict', REF_TAKEN)
       if (isSystem) return findFirst(tx, row.id)

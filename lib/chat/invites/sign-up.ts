@@ -46,6 +46,7 @@ export async function signUp(
     return await ctx.write(async (tx) => {
       const user = await addNamedUser(ctx, tx, newcomer)
       const accepted = await acceptAs(ctx, tx, user, { token, ip: client.ip, signsUp: true })
+      await ctx.accounts.joinRooms(tx, user, client.ip)
       const { conversation_id } = accepted
       const about = { subject_id: conversation_id, conversation_id }
       tx.audit({ act: 'invite.signed_up', actor_id: user.id, ...about, ip: client.ip })

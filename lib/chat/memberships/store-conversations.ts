@@ -5,7 +5,7 @@ import { among, assignments, type Micros, sql } from '../../storage/sql.ts'
 import type { ConversationFields } from '../conversations/schema.ts'
 import type { Layout } from '../conversations/schema-look.ts'
 import type { Metadata } from '../conversations/schema-metadata.ts'
-import type { Visibility } from '../conversations/schema-settings.ts'
+import type { AutoJoin, Visibility } from '../conversations/schema-settings.ts'
 import { type LookColumns, layoutOf, toLook } from './rules-look.ts'
 import { toPolicy } from './rules-settings.ts'
 
@@ -27,6 +27,8 @@ export interface ConversationRow extends LookColumns {
   frozen_at: Micros | null
   /** `null` is private. */
   visibility: 'listed' | null
+  /** Which users join by themselves; `null` is none. */
+  auto_join: AutoJoin | null
 }
 
 /** A row of a conversation, with the number of its participants, and the system actor that has created it. */
@@ -36,7 +38,7 @@ export interface CountedRow extends ConversationRow {
 }
 
 const COLUMNS = sql`id, title, is_group, ref, metadata, created_at, is_direct, pair_key, policy, layout,
-  topic, icon, frozen_at, visibility`
+  topic, icon, frozen_at, visibility, auto_join`
 
 /** The fields of a new conversation that is not direct, and has nothing to show. */
 export const NOT_DIRECT = {
@@ -48,6 +50,7 @@ export const NOT_DIRECT = {
   icon: null,
   frozen_at: null,
   visibility: null,
+  auto_join: null,
 }
 
 /** The fields of a conversation that its participants read. */
@@ -61,6 +64,7 @@ export function toFields(row: ConversationRow): ConversationFields {
     ...toLook(row),
     visibility: row.visibility ?? 'private',
     policy: toPolicy(row),
+    ...(row.auto_join !== null && { auto_join: row.auto_join }),
     ...(row.frozen_at !== null && { frozen_at: toInstant(row.frozen_at) }),
     ...(ref !== null && { ref }),
     ...(metadata !== null && { metadata: JSON.parse(metadata) as Metadata }),
@@ -127,7 +131,7 @@ export async function insertConversation(
     sql`INSERT INTO conversations (${COLUMNS}, title_key, clock, active_at, system_id, root_count, counted_seq)
           VALUES (${row.id}, ${row.title}, ${row.is_group}, ${row.ref}, ${row.metadata}, ${row.created_at},
                   ${row.is_direct}, ${row.pair_key}, ${row.policy}, ${row.layout}, ${row.topic}, ${row.icon},
-                  ${row.frozen_at}, ${row.visibility}, ${titleKey(row.title)}, ${row.created_at}, ${row.created_at}, ${systemId}, 0, 0)
+                  ${row.frozen_at}, ${row.visibility}, ${row.auto_join}, ${titleKey(row.title)}, ${row.created_at}, ${row.created_at}, ${systemId}, 0, 0)
                   ON CONFLICT DO NOTHING`,
   )
   return inserted === 1
@@ -138,7 +142,8 @@ export async function updateConversation(
   tx: Queries,
   id: string,
   changes: Partial<
-    Pick<ConversationRow, 'title' | 'ref' | 'metadata' | 'policy' | 'frozen_at' | 'visibility'> & LookColumns
+    Pick<ConversationRow, 'title' | 'ref' | 'metadata' | 'policy' | 'frozen_at' | 'visibility' | 'auto_join'> &
+      LookColumns
   >,
 ): Promise<void> {
   if (Object.keys(changes).length === 0) return
@@ -153,7 +158,7 @@ export async function updateConversation(
 export async function hideConversation(tx: Queries, id: string, at: Micros): Promise<void> {
   await tx.run(
     sql`UPDATE conversations
-            SET deleted_at = ${at}, title = '', title_key = NULL, visibility = NULL, topic = NULL, icon = NULL,
+            SET deleted_at = ${at}, title = '', title_key = NULL, visibility = NULL, auto_join = NULL, topic = NULL, icon = NULL,
                 ref = NULL, metadata = NULL, pair_key = NULL
           WHERE id = ${id}`,
   )

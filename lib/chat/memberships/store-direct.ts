@@ -27,8 +27,8 @@ export async function isClosed(db: Queries, conversationId: string, userId: stri
 }
 
 /**
- * The ones of these users who participate in a private conversation of another user. One that any user may join does not
- * count. By user_id of the one, then by primary key.
+ * The ones of these users who participate in a private conversation of another user. One that any user may join, or joins
+ * by itself, does not count. By user_id of the one, then by primary key.
  */
 export async function listSharing(db: Queries, userId: string, ids: Iterable<string>): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
@@ -37,7 +37,7 @@ export async function listSharing(db: Queries, userId: string, ids: Iterable<str
         SELECT 1 FROM participants own
           JOIN participants theirs ON theirs.conversation_id = own.conversation_id AND theirs.user_id = u.id
           JOIN conversations c ON c.id = own.conversation_id
-         WHERE own.user_id = ${userId} AND c.deleted_at IS NULL AND c.visibility IS NULL)`,
+         WHERE own.user_id = ${userId} AND c.deleted_at IS NULL AND c.visibility IS NULL AND c.auto_join IS NULL)`,
   )
   return rows.map(({ id }) => id)
 }

@@ -67,6 +67,7 @@ import { frozenConversations } from './0072-frozen-conversations.ts'
 import { publicRooms } from './0073-public-rooms.ts'
 import { guests } from './0074-guests.ts'
 import { serverKeys } from './0075-server-keys.ts'
+import { automaticJoins } from './0076-automatic-joins.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -171,6 +172,7 @@ export const MIGRATIONS: readonly Migration[] = [
   publicRooms,
   guests,
   serverKeys,
+  automaticJoins,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

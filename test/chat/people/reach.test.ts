@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/core/actor.ts'
 import type { ChatError } from '../../../lib/core/errors.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService } from '../../support/service.ts'
+import { codeOf, innerState, type Person, startService, type TestService } from '../../support/service.ts'
 
 const ACCESS = {
   find_users: 'shared',
@@ -113,6 +113,15 @@ describeOnEachDatabase('rights by configuration', (open) => {
     expect(await failureOf(ada.participants.add(conversation_id, { user_id: carol.id }))).toMatchObject({
       reason: 'not_shared',
     })
+  })
+
+  it('counts no conversation as common that users join by themselves', async () => {
+    const { conversation_id: news } = await grace.conversations.create({ title: 'News', auto_join: 'members' })
+    await innerState(service.chat).tasks.settle()
+    expect((await ada.participants.list(news, { query: 'carol' })).participants).toHaveLength(1)
+    expect((await ada.users.search({ query: 'carol' })).users).toEqual([])
+    expect(await failureOf(ada.conversations.direct({ user_id: carol.id }))).toMatchObject({ reason: 'not_shared' })
+    await grace.conversations.remove(news)
   })
 
   it('gives a user the union of the roles, and the next request knows', async () => {
