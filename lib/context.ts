@@ -182,6 +182,24 @@ export interface Accounts {
    * what the user was invited to, whose role counts.
    */
   readonly joinRooms: (tx: Tx, user: { id: string; roles: string }, ip?: string) => Promise<void>
+  /** What a sign-in makes of the guest whose cookie comes along. */
+  readonly guests: GuestsOfSignIns
+}
+
+/** A guest of a browser, with the digest of the token of its session. */
+export interface ClaimedGuest {
+  readonly user_id: string
+  readonly token_hash?: string
+}
+
+/** What sign-ins make of guests. */
+export interface GuestsOfSignIns {
+  /** The guest whose session a client has in a cookie. */
+  readonly find: (ctx: Context, client: { token?: string | undefined }) => Promise<ClaimedGuest | undefined>
+  /** Merges a guest into a user who is about to sign in. @throws ChatError `conflict` for one that has too much */
+  readonly claim: (ctx: Context, userId: string, guest: ClaimedGuest) => Promise<void>
+  /** Merges a guest, if there is one, into a user who has signed in. It never rejects. */
+  readonly claimAfter: (ctx: Context, userId: string, guest: ClaimedGuest | undefined) => Promise<void>
 }
 
 /** What invites of newcomers do in conversations. */

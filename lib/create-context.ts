@@ -52,6 +52,7 @@ import { withReserve } from './core/with-reserve.ts'
 import { createFiles } from './create-files.ts'
 import * as erasure from './erasure/service.ts'
 import type { FilesPlace } from './files/guard.ts'
+import { guestsOfSignIns } from './guests/claiming.ts'
 import { createAuthFailures, maxAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { LIMITS_VERSION } from './limits/store.ts'
@@ -182,6 +183,7 @@ function createAccounts({
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor),
     rooms: createRoomsOfInvites({ access, now }),
     joinRooms: createAutoJoin({ now }),
+    guests: guestsOfSignIns,
     revokeInvites: async (tx, userId, by) =>
       (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomers(tx, userId, by)),
   }

@@ -57,6 +57,7 @@ export const OPERATIONS = {
     streamAll: 'GET /api/stream query',
   },
   guests: {
+    claim: 'POST /api/guests/claim body',
     create: 'POST /api/guests body session',
   },
   identities: {

@@ -1,4 +1,5 @@
 import { route } from '../endpoint.ts'
+import { Merged } from '../merging/schema.ts'
 import { AdmittedGuest } from './schema.ts'
 import * as service from './service.ts'
 
@@ -18,4 +19,18 @@ export const create = route({
   response_headers: { 'Set-Cookie': 'maybe', 'X-Session-Rotated': 'maybe' },
   output: AdmittedGuest,
   run: service.create,
+})
+
+export const claim = route({
+  method: 'POST',
+  path: '/api/guests/claim',
+  tag: 'Authentication',
+  metrics: false,
+  summary: 'Take over what you have as a guest',
+  description:
+    'Merges the guest of the token into the caller: messages, reactions, conversations, files. The guest and its token end. Again within a day, the answer is the same. 409 for the own token and that of a person; 403 with an API key.',
+  access: 'session',
+  example: { token: 'cg_nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU' },
+  output: Merged,
+  run: service.claim,
 })

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { LoginAnswer } from '../accounts/sessions/schema.ts'
 import { DisplayName, User } from '../accounts/users/schema.ts'
-import { Id, Instant } from '../core/schema.ts'
+import { Id, Instant, text } from '../core/schema.ts'
 
 /** A visitor who becomes a guest. */
 export const GuestInput = v.object({
@@ -31,3 +31,17 @@ export type GuestToken = v.InferOutput<typeof GuestToken>
 
 export const AdmittedGuest = v.union([GuestSession, GuestToken])
 export type AdmittedGuest = v.InferOutput<typeof AdmittedGuest>
+
+/** The longest token that claims a guest: signed tokens of a host may be that long. */
+const MAX_TOKEN_LENGTH = 8192
+
+/** The token of a guest: one of the service, or of the host's. */
+export const GuestClaim = v.object({
+  token: v.pipe(
+    text(MAX_TOKEN_LENGTH),
+    v.regex(/^[!-~]+$/, 'must be a token'),
+    v.metadata({ pattern: '^[!-~]+$' }),
+    v.description('Of the guest: what `POST /api/guests` has returned, or one that your application has signed for it'),
+  ),
+})
+export type GuestClaim = v.InferOutput<typeof GuestClaim>

@@ -4,12 +4,15 @@ import { PLACEHOLDER_DOMAINS } from '../accounts/users/rules.ts'
 import { addUser } from '../accounts/users/service.ts'
 import type { UserRow } from '../accounts/users/store.ts'
 import type { Context } from '../context.ts'
+import { assertPerson, refuseKeys } from '../core/actor.ts'
 import { ChatError } from '../core/errors.ts'
 import { useCase } from '../core/use-case.ts'
 import { spendGuest } from '../limits/spending.ts'
 import type { Tx } from '../live/transaction/transaction.ts'
+import type { Merged } from '../merging/schema.ts'
+import { claimByToken } from './claiming.ts'
 import { openContacts } from './contacts.ts'
-import { GuestInput, type GuestSession, type GuestToken } from './schema.ts'
+import { GuestClaim, GuestInput, type GuestSession, type GuestToken } from './schema.ts'
 import { countGuests } from './store.ts'
 
 /** How long a client waits that comes while there are as many guests as may be: some end each hour. */
@@ -46,6 +49,25 @@ export const create = useCase({
     const place = conversation_id !== undefined && { conversation_id }
     if (!token) return { ...signedIn, ...place }
     return { user: signedIn.user, token: signedIn.token, expires_at: signedIn.session.expires_at, ...place }
+  },
+})
+
+/**
+ * Merges the guest of a token into the actor, who has everything of both then. Again within a day, it returns the same.
+ *
+ * @throws ChatError `not_found` unless guests are enabled, for a token of no guest, an expired one, and one of a guest who was
+ *   merged into another user; `conflict` for the own token and that of a person, for an actor who is a guest, and for a
+ *   guest that has too much; `forbidden` with an API key
+ */
+export const claim = useCase({
+  takes: ['actor'],
+  input: GuestClaim,
+  errors: ['forbidden', 'not_found', 'conflict'],
+  run: async (ctx, actor, { token }): Promise<Merged> => {
+    if (!ctx.config.guests.enabled && !ctx.host.identity && !ctx.accounts.bearers) throw new ChatError('not_found')
+    assertPerson(actor)
+    refuseKeys(actor)
+    return claimByToken(ctx, actor, token)
   },
 })
 

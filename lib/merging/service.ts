@@ -58,10 +58,14 @@ async function findMerge(db: Queries, from: MergedPerson): Promise<MergedUser | 
 }
 
 /** What the merge has returned. @throws ChatError `not_found` if the user was merged into another one */
-async function repeated(ctx: Context, { into_id, messages, conversations }: MergedUser, id: string): Promise<Merged> {
-  const user = into_id === id ? await findUser(ctx.db, id) : undefined
+export async function repeated(
+  { config, db }: Pick<Context, 'config'> & { db: Queries },
+  { into_id, messages, conversations }: MergedUser,
+  id: string,
+): Promise<Merged> {
+  const user = into_id === id ? await findUser(db, id) : undefined
   if (!user) throw new ChatError('not_found')
-  return { user: toUser(user, photosOf(ctx.config)), moved: { messages, conversations } }
+  return { user: toUser(user, photosOf(config)), moved: { messages, conversations } }
 }
 
 /** Merges two users. @throws ChatError as {@link merge} */
@@ -84,7 +88,7 @@ async function mergeIn(ctx: Context, tx: Tx, actor: Actor, users: Merge): Promis
   if (places.length > MAX_CONVERSATIONS) throw new ChatError('conflict', { message: TOO_MUCH })
   const rows = await lockUsers(tx, [from_id, into_id], { admins: false })
   const [done] = await listMerged(tx, [from_id])
-  if (done) return repeated(ctx, done, into_id)
+  if (done) return repeated({ config: ctx.config, db: tx }, done, into_id)
   const { from, into } = await check(tx, users, rows)
   const ids = places.map(({ id }) => id)
   if (!isSame(ids, await listPlaceIds(tx, from_id))) return undefined

@@ -56,6 +56,7 @@ const BODIES: Record<string, (world: World) => object> = {
   newcomersInvite: (world) => ({ email: `invited-${world.serial}@example.org`, mail: false }),
   newcomersSignUp: () => ({ token: 'made up', username: 'somebody', password: PASSWORD }),
   guestsCreate: () => ({}),
+  guestsClaim: () => ({ token: 'made-up' }),
   emailsRequestChange: (world) => ({ email: `new-${world.serial}@example.org` }),
   emailsConfirmChange: () => ({ token: 'made up' }),
   emailsUndoChange: () => ({ token: 'made up' }),

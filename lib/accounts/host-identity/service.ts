@@ -4,6 +4,7 @@ import { hasServiceRight } from '../../core/access.ts'
 import { type Actor, splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
+import { digest } from '../../core/ids.ts'
 import { unknownNames } from '../../core/known-names.ts'
 import { namesIn } from '../../core/schema-names.ts'
 import { SECOND } from '../../core/units.ts'
@@ -88,6 +89,28 @@ export async function identifyByToken(
   const at = ctx.now()
   const identity = await find(token, token_hash)
   return admit(ctx, identity, { at, ip })
+}
+
+/** What a token of the host's says: its subject, and whether it is refused for the user of that subject. */
+interface ReadToken {
+  subject: string
+  isRefused: (user: HostUser) => boolean
+}
+
+/**
+ * What a token says that is not the caller's own, whether the service verifies it or the login of the host does.
+ *
+ * @returns `undefined` without either
+ * @throws ChatError `unauthenticated`, `session_expired`; `unavailable` while the keys of tokens cannot be read
+ */
+export async function identifyAs({ accounts, host }: Context, token: string): Promise<ReadToken | undefined> {
+  const headers = new Headers({ authorization: `Bearer ${token}` })
+  const request = new Request('http://localhost/', { headers })
+  const given = accounts.bearers
+    ? await accounts.bearers(token, digest(token))
+    : await host.identity?.({ request, headers })
+  const { success, output: identity } = v.safeParse(HostIdentity, given, { abortPipeEarly: true })
+  return success ? { subject: identity.subject, isRefused: (user) => isRefused(user, identity) } : undefined
 }
 
 /** The user of what a host or a token says; its streams follow what was said. */

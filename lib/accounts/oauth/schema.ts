@@ -20,6 +20,10 @@ const LocalPath = v.pipe(
 export const OauthBegin = v.object({
   redirect_to: v.optional(LocalPath, '/'),
   link: v.optional(v.pipe(v.boolean(), v.description('Adds the identity to the account that is signed in')), false),
+  claim: v.optional(
+    v.pipe(v.boolean(), v.description('Merges the guest whose session cookie comes along into the user who signs in')),
+    false,
+  ),
 })
 export type OauthBegin = v.InferOutput<typeof OauthBegin>
 

@@ -9,7 +9,7 @@ import { notify } from '../mails/notices.ts'
 import { type Client, openSession, type SignedIn } from '../sessions/service.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { findSession } from '../sessions/store.ts'
-import { hasUsers, lockUser } from '../users/store.ts'
+import { findUser, hasUsers, lockUser } from '../users/store.ts'
 import { assignRoles } from './assign-roles.ts'
 import { findOrCreateAccount } from './find-account.ts'
 import type { Provider, Returned } from './provider.ts'
@@ -67,6 +67,7 @@ export const begin = useCase({
       if (!actor?.session_id) throw new ChatError('unauthenticated')
       await requireConfirmation(ctx, ctx.db, actor)
     }
+    const guest = input.claim ? await ctx.accounts.guests.find(ctx, client) : undefined
     // Attempts in several tabs of a browser share a cookie and are independent.
     const secret = readBinding(client.binding)?.secret ?? newToken()
     const attempt = { state: newToken(), verifier: newToken(), nonce: newToken() }
@@ -79,7 +80,8 @@ export const begin = useCase({
         verifier: attempt.verifier,
         nonce: attempt.nonce,
         redirect_to: input.redirect_to,
-        link_user_id: input.link ? actor!.user_id : null,
+        // A guest has nothing to link: the attempt of one claims it.
+        link_user_id: input.link ? actor!.user_id : (guest?.user_id ?? null),
         expires_at: ctx.now() + STATE_SECONDS * SECOND,
       }),
     )
@@ -168,7 +170,9 @@ async function take(
 
 async function signIn(ctx: Context, from: Return, provider: Provider, returned: Returned): Promise<SignedIn> {
   const { actor, client, attempt } = from
-  const linkTo = attempt?.link_user_id
+  const named = attempt?.link_user_id ? await findUser(ctx.db, attempt.link_user_id) : undefined
+  const guest = named?.kind === 'guest' ? { user_id: named.id } : undefined
+  const linkTo = guest ? undefined : attempt?.link_user_id
   // A user who was signed out in the meantime must not get another means of sign-in.
   if (linkTo && (!actor?.session_id || actor.user_id !== linkTo)) throw new ChatError('oauth_state_invalid')
   const person = await provider.identify(returned, attempt)
@@ -177,7 +181,7 @@ async function signIn(ctx: Context, from: Return, provider: Provider, returned: 
     ctx.log.warn('A sign-in was refused', { provider: from.provider, reason: refusal })
     throw new ChatError('forbidden', { message: 'This account of the provider may not sign in here.' })
   }
-  return ctx.write(async (tx) => {
+  const signedIn = await ctx.write(async (tx) => {
     if (linkTo) await assertSessionLives(tx, linkTo, actor!.session_id!)
     const account = await findOrCreateAccount(ctx, tx, person, linkTo)
     const { act } = account
@@ -186,6 +190,8 @@ async function signIn(ctx: Context, from: Return, provider: Provider, returned: 
     if (act === 'oauth.linked') await notify(ctx, tx, user.id, 'identity_linked')
     return openSession(ctx, tx, user, client)
   })
+  await ctx.accounts.guests.claimAfter(ctx, signedIn.user.id, guest)
+  return signedIn
 }
 
 /**

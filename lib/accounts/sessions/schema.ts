@@ -4,7 +4,19 @@ import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, text } from '../../core/schema.ts'
 import { ChosenUsername, DisplayName, Password, User } from '../users/schema.ts'
 
-export const Credentials = v.object({ email: text(MAX_LENGTH.email), password: text(MAX_LENGTH.password) })
+/** Whether a sign-in takes what a guest has. */
+export const Claim = v.optional(
+  v.pipe(
+    v.literal(true),
+    v.description('Merges the guest whose session cookie comes along into the user. Without it, that session ends'),
+  ),
+)
+
+export const Credentials = v.object({
+  email: text(MAX_LENGTH.email),
+  password: text(MAX_LENGTH.password),
+  claim: Claim,
+})
 export type Credentials = v.InferOutput<typeof Credentials>
 
 /** A session as its user reads it: `expires_at` moves with use, `absolute_expires_at` never. */

@@ -64,12 +64,12 @@ const MAX_USER_AGENT_LENGTH = 400
  * separately.
  *
  * @throws ChatError `invalid_credentials`; `account_disabled`, after the correct password only; `rate_limited`;
- *   `unavailable` when the client has closed the connection
+ *   `unavailable` when the client has closed the connection; `conflict` for a claimed guest that has too much to be merged
  */
 export const login = useCase({
   takes: ['client'],
   input: Credentials,
-  errors: ['invalid_credentials', 'account_disabled'],
+  errors: ['invalid_credentials', 'account_disabled', 'conflict'],
   run: async (ctx, client, input): Promise<SignedIn> => {
     const user = await findUserByEmail(ctx.db, input.email)
     const device = await findDevice(ctx.db, client.device, user?.id, ctx.now())
@@ -100,7 +100,7 @@ export const login = useCase({
 async function openAfterPassword(
   ctx: Context,
   client: Client,
-  { password }: Credentials,
+  { password, claim }: Credentials,
   account: { user: UserRow; device: string | undefined; hasher: HashCaller; attempt: CountedAttempt },
 ): Promise<SignedIn | undefined> {
   const { user, device, hasher, attempt } = account
@@ -109,6 +109,9 @@ async function openAfterPassword(
   const newHash = ctx.accounts.passwords.isOutdated(user.password_hash!)
     ? await ctx.accounts.passwords.hash(password, hasher)
     : undefined
+  // Before the session: a guest that cannot be merged keeps its own.
+  const guest = claim && (await ctx.accounts.guests.find(ctx, client))
+  if (guest) await ctx.accounts.guests.claim(ctx, user.id, guest)
   return ctx.write(async (tx) => {
     await lockUser(tx, user.id)
     await attempt.succeed(tx)

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, Limit, opaque } from '../../core/schema.ts'
-import { LoginAnswer } from '../sessions/schema.ts'
+import { Claim, LoginAnswer } from '../sessions/schema.ts'
 import { DisplayName, Email, OptionalUsername, Password, Roles } from '../users/schema.ts'
 
 /** The most conversations that an invite names. */
@@ -67,6 +67,7 @@ export const SignUp = v.object({
   username: OptionalUsername,
   password: Password,
   display_name: v.optional(DisplayName),
+  claim: Claim,
 })
 export type SignUp = v.InferOutput<typeof SignUp>
 

@@ -120,12 +120,13 @@ export const signUp = useCase({
   takes: ['client'],
   input: SignUp,
   errors: ['not_found', 'forbidden', 'signup_disabled', 'email_taken', 'username_taken'],
-  run: async (ctx, client, { token, username, password, display_name }): Promise<SignedIn & SignUpAnswer> => {
+  run: async (ctx, client, { token, username, password, display_name, claim }): Promise<SignedIn & SignUpAnswer> => {
     // Before the password is hashed, so that an invalid token costs no hash; and again in the transaction.
     const { rooms } = ctx.accounts
     const invited = await openInvite(ctx, ctx.db, token)
     await rooms.review(ctx, { ...roomsOf(ctx, invited), email: invited.email })
     const password_hash = await ctx.accounts.passwords.hash(password, { ip: client.ip })
+    const guest = claim && (await ctx.accounts.guests.find(ctx, client))
     const { joined, ...answer } = await ctx.write(async (tx) => {
       const request = await openInvite(ctx, tx, token)
       const { id, email, roles } = request
@@ -140,6 +141,7 @@ export const signUp = useCase({
       return { ...signedIn, joined, ...(conversation_id && { conversation_id }) }
     })
     for (const id of joined) await ctx.streams.presence.introduce(id, answer.user.id)
+    await ctx.accounts.guests.claimAfter(ctx, answer.user.id, guest)
     return answer
   },
 })

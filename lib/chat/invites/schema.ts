@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { Claim } from '../../accounts/sessions/schema.ts'
 import { DisplayName, Email, OptionalUsername, Password, Person } from '../../accounts/users/schema.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, opaque } from '../../core/schema.ts'
@@ -76,6 +77,7 @@ export const Acceptance = v.object({
   display_name: v.optional(DisplayName),
   email: v.optional(Email),
   password: v.optional(Password),
+  claim: Claim,
 })
 export type Acceptance = v.InferOutput<typeof Acceptance>
 

@@ -24,7 +24,7 @@ export async function signUp(
   client: Client,
   input: Acceptance,
 ): Promise<AcceptResult & { signed_in: SignedIn }> {
-  const { username, display_name, email, password, token } = input
+  const { username, display_name, email, password, token, claim } = input
   if (email === undefined || password === undefined) throw new ChatError('unauthenticated')
   // A host with its own authentication also creates the users.
   if (!hasSignIn(ctx)) throw new ChatError('unauthenticated')
@@ -42,8 +42,9 @@ export async function signUp(
     password_hash,
     roles: ['member' as const],
   }
+  const guest = claim && (await ctx.accounts.guests.find(ctx, client))
   try {
-    return await ctx.write(async (tx) => {
+    const accepted = await ctx.write(async (tx) => {
       const user = await addNamedUser(ctx, tx, newcomer)
       const accepted = await acceptAs(ctx, tx, user, { token, ip: client.ip, signsUp: true })
       await ctx.accounts.joinRooms(tx, user, client.ip)
@@ -52,6 +53,8 @@ export async function signUp(
       tx.audit({ act: 'invite.signed_up', actor_id: user.id, ...about, ip: client.ip })
       return { ...accepted, signed_in: await openSession(ctx, tx, user, client) }
     })
+    await ctx.accounts.guests.claimAfter(ctx, accepted.signed_in.user.id, guest)
+    return accepted
   } catch (error) {
     // The address got an account after the first check: that counts as well.
     if (error instanceof ChatError && error.code === 'email_taken') await assertAddressFree(ctx, invite.id, email)

@@ -43,6 +43,7 @@ import type { AnyRoute } from '../../endpoint.ts'
 import { routes } from '../../endpoints.ts'
 import * as guests from '../../guests/schema.ts'
 import * as limits from '../../limits/schema.ts'
+import * as merging from '../../merging/schema.ts'
 import * as compat from '../../openai-api/schema.ts'
 import * as capabilities from '../../ops/capabilities/schema.ts'
 import * as ops from '../../ops/schema.ts'
@@ -71,6 +72,7 @@ const FEATURES: object[] = [
   guests,
   identities,
   invites,
+  merging,
   keys,
   keysOfUsers,
   tokens,

@@ -68,6 +68,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'newcomers.revoke': ['newcomer.revoked'],
   'newcomers.signUp': ['newcomer.signed_up'],
   'guests.create': ['user.created'],
+  'guests.claim': ['user.merged'],
   'keys.create': ['key.created'],
   'keys.list': 'reads',
   'keys.revoke': ['key.revoked'],
