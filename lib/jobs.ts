@@ -13,6 +13,7 @@ import { withDeadline } from './core/scheduling/deadline.ts'
 import { type SingleFlight, singleFlight, warnOnce } from './core/scheduling/once.ts'
 import { CHECKS } from './core/scheduling/stall-detector.ts'
 import { CHECK_MS } from './files/guard.ts'
+import { eraseUnused } from './guests/expiring.ts'
 import { recoverFiles } from './ops/files/lost-files.ts'
 import { createReserveLook } from './ops/reserve.ts'
 import { pruneSome } from './ops/retention.ts'
@@ -63,6 +64,7 @@ type JobName =
   | 'recount'
   | 'follows'
   | 'unread'
+  | 'guests'
 
 function jobsOf(ctx: Context): Record<JobName, Job> {
   const inboxes = { after: '', ms: INBOXES_MS }
@@ -152,6 +154,12 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
       interval_ms: 2_000,
       run: () => countUncounted(ctx, counting),
       warning: 'What is unread could not be counted: lists of conversations take longer',
+      exclusive: true,
+    },
+    guests: {
+      interval_ms: 60_000,
+      run: () => eraseUnused(ctx),
+      warning: 'Guests who are no longer used could not be erased',
       exclusive: true,
     },
     commands: { ...COMMANDS, run: () => logCommands(ctx) },

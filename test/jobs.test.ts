@@ -34,6 +34,7 @@ it('logs once, with its cause, that a job fails', async () => {
     'commands',
     'files',
     'follows',
+    'guests',
     'heartbeats',
     'leases',
     'names',

@@ -1,4 +1,5 @@
 import { uniqueKey } from '../core/characters.ts'
+import type { Cutoff } from '../core/clock.ts'
 import type { Queries } from '../storage/database.ts'
 import { among, sql } from '../storage/sql.ts'
 
@@ -17,4 +18,20 @@ export async function listContacts(db: Queries, usernames: readonly string[]): P
   )
   const ids = new Map(rows.map(({ id, username_key }) => [username_key, id]))
   return keys.flatMap((key) => ids.get(key) ?? [])
+}
+
+/**
+ * Up to `limit` guests who came before an instant and have used no session since; without those of a host, which says itself when they
+ * end. By the index of guests, then by the indexes of each table on the user.
+ */
+export async function listUnused(db: Queries, before: Cutoff, limit: number): Promise<string[]> {
+  const rows = await db.all<{ id: string }>(
+    sql`SELECT u.id FROM users u
+      WHERE u.kind = 'guest' AND u.created_at < ${before}
+            AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.user_id = u.id AND s.last_seen_at >= ${before})
+            AND NOT EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id)
+            AND NOT EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = u.id)
+      ORDER BY u.id LIMIT ${limit}`,
+  )
+  return rows.map(({ id }) => id)
 }

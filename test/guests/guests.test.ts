@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createAdminClient } from '../../lib/client/admin.ts'
 import { SECOND } from '../../lib/core/units.ts'
+import { eraseUnused } from '../../lib/guests/expiring.ts'
 import { type ChatError, OPERATOR } from '../../lib/index.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpNodes, setUpService, startNodes } from '../support/describe-service.ts'
-import { codeOf, type Person, startService, type TestService } from '../support/service.ts'
+import { codeOf, innerState, type Person, startService, type TestService } from '../support/service.ts'
 
 const DAY = 24 * 3600 * SECOND
 const ORIGIN = 'https://shop.example.org'
@@ -215,6 +216,40 @@ describeOnEachDatabase('guests', (openUrl) => {
     expect(await codeOf(unused.client.auth.me())).toBe('session_expired')
     await guest.client.auth.logout()
     expect(await codeOf(as(node, guest.token).auth.me())).toBe('unauthenticated')
+  })
+})
+
+describeOnEachDatabase('unused guests', (openUrl) => {
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
+      config: { guests: { enabled: true, contacts: ['ada'], per_ip_per_hour: 1000, idle_days: 2 } },
+      ports: { now },
+    }),
+  )
+
+  it('guests are erased after the idle time, their texts stay, and those of a host stay too', async () => {
+    const ada = await service.signIn('ada')
+    const boss = await service.chat.users.actor(ada.id)
+    const admit = async () => {
+      const guest = await service.chat.guests.create({}, { token: true })
+      if (!('expires_at' in guest)) throw new Error('expected a token')
+      return { ...guest, conversation_id: guest.conversation_id! }
+    }
+    const [unused, used] = [await admit(), await admit()]
+    const { user: hosted } = await service.chat.users.ensure(OPERATOR, { subject: '42', roles: ['guest'] })
+    expect(hosted.kind).toBe('guest')
+    const text = { content: 'Hello' }
+    const { message_id } = await as(service, unused.token).messages.postRoot(unused.conversation_id, text)
+    ahead += DAY
+    await as(service, used.token).auth.me()
+    ahead += 1.5 * DAY
+    await eraseUnused(innerState(service.chat))
+    expect(await codeOf(service.chat.users.actor(unused.user.id))).toBe('not_found')
+    expect((await service.chat.users.actor(used.user.id)).roles).toEqual(['guest'])
+    expect((await service.chat.users.actor(hosted.id)).roles).toEqual(['guest'])
+    const message = await service.chat.messages.get(boss, message_id)
+    expect(message.content).toBe('Hello')
+    expect(message).not.toHaveProperty('author_user_id')
   })
 })
 
