@@ -5,7 +5,7 @@ import { look, lookInModes } from './looks.ts'
 import { closeDetails, openDetails, openStage, signInAsAda } from './people.ts'
 import { openTalk } from './talk.ts'
 
-const TABS = ['About', 'People', 'Pins', 'Files', 'Notifications', 'Invite links']
+const TABS = ['About', 'People', 'Pins', 'Files', 'Notifications', 'Policies', 'Invite links']
 
 describe.skipIf(!hasBrowser)('the details of a conversation', () => {
   it('have a tab for each thing, beside the conversation, and give the focus back', async () => {

@@ -56,6 +56,11 @@ export function screensOf(places: Places): Screens {
       'threads-loading': { at: '/threads', sign: '.settings .outline', state: { held: HELD } },
       'threads-failed': { at: '/threads', sign: '.settings .error', state: { failed: HELD } },
     },
+    browse: {
+      'browse-empty': { at: '/browse', sign: '.settings p' },
+      'browse-loading': { at: '/browse', sign: '.settings .outline', state: { held: HELD } },
+      'browse-failed': { at: '/browse', sign: '.settings .error', state: { failed: HELD } },
+    },
     drafts: {
       'drafts-empty': { at: '/drafts', sign: '.settings p' },
       drafts: {

@@ -27,6 +27,7 @@ describe.skipIf(!hasBrowser)('every screen', () => {
     await chat.limits.createAssignment(ada, [assigned], { profile_id, ...assigned })
     await chat.keys.create(ada, { name: 'Nightly report' })
     const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
+    await chat.conversations.create(ada, { title: 'News', visibility: 'listed', policy: { join: 'anyone' } })
     const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'Does it **run**? @ada `x`' })
     const { token = '' } = await chat.invites.create(ada, conversation_id, {})
     const mailed = 'a'.repeat(43)
@@ -36,6 +37,7 @@ describe.skipIf(!hasBrowser)('every screen', () => {
       inbox: [['inbox', '.settings .quiet']],
       threads: [['threads', '#settings-title']],
       drafts: [['drafts', '.settings .quiet']],
+      browse: [['browse', '.settings .browse li']],
       conversation: [[`c/${conversation_id}`, '.stream .message']],
       thread: [[`c/${conversation_id}/t/${root_id}`, '.thread .message']],
       details: [[`c/${conversation_id}/details/people`, '.participants li']],

@@ -36,6 +36,7 @@ export const OfferedRole = v.object({ name: v.string(), rights: v.array(v.pickli
 /** The roles that there are. */
 export const OfferedAccess = v.object({
   guests: v.pipe(v.boolean(), v.description('Whether visitors may be guests, without a sign-in')),
+  directory: v.pipe(v.boolean(), v.description('Whether there are users who may browse the public rooms')),
   roles: v.pipe(v.array(v.string()), v.description('The roles in the service')),
   participant_roles: v.pipe(v.array(OfferedRole), v.description('The roles in conversations')),
 })

@@ -24,7 +24,12 @@ export const get = useCase({
       ...(avatars.enabled && { avatars: { max_bytes: avatars.max_bytes } }),
       default_layout: config.conversations.default_layout,
       direct: config.direct.enabled,
-      access: { guests: config.guests.enabled, roles: [...access.service.keys()], participant_roles },
+      access: {
+        guests: config.guests.enabled,
+        directory: [...access.service.values()].some((rights) => rights.has('browse')),
+        roles: [...access.service.keys()],
+        participant_roles,
+      },
       ...(!host.identity && enabled && { csrf: { cookie_name, header_name } }),
       limits: {
         ...{ message_bytes, max_depth, reactions_per_message, pins },

@@ -15,6 +15,8 @@ const DEFAULTS = {
   direct: true,
   csrf: { cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
   access: {
+    guests: false,
+    directory: true,
     roles: ['admin', 'member', 'read_only', 'guest'],
     participant_roles: Object.entries(OF_PARTICIPANT_ROLE).map(([name, rights]) => ({ name, rights })),
   },

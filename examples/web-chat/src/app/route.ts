@@ -9,6 +9,7 @@ export type Route =
   | { name: 'inbox'; tab?: string }
   | { name: 'threads' }
   | { name: 'drafts' }
+  | { name: 'browse' }
   | { name: 'join' | 'welcome'; token: string }
   | MailedRoute
   | { name: 'account'; tab: string }
@@ -47,7 +48,7 @@ export interface DetailsRoute {
 }
 
 /** The tabs of a conversation's details. */
-export const DETAILS_TABS = ['about', 'people', 'pins', 'files', 'notifications', 'invites'] as const
+export const DETAILS_TABS = ['about', 'people', 'pins', 'files', 'notifications', 'policies', 'invites'] as const
 
 /** A tab of the details. */
 export type DetailsTab = (typeof DETAILS_TABS)[number]
@@ -87,6 +88,7 @@ export function hrefOf(route: Route): string {
       return route.tab === undefined ? '#/inbox' : `#/inbox/${route.tab}`
     case 'threads':
     case 'drafts':
+    case 'browse':
       return `#/${route.name}`
     case 'account':
       return `#/account/${route.tab}`
@@ -122,7 +124,7 @@ export function parseHash(hash: string): Route {
   const [name, first, second, third, fourth, fifth] = path.split('/')
   if (name === 'search') return { q: '', ...Object.fromEntries(new URLSearchParams(query)), name }
   if (name === 'inbox') return { name, ...(first && { tab: first }) }
-  if (name === 'threads' || name === 'drafts') return { name }
+  if (name === 'threads' || name === 'drafts' || name === 'browse') return { name }
   if ((name === 'join' || name === 'welcome') && first) return { name, token: first }
   const mailed = MAILED.find((each) => each === name)
   if (mailed && first) return { name: mailed, token: first }

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { enterChoice, isSend } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
 import { oldPosts } from '../app/unsent-storage.ts'
+import type { Can } from '../conversations/use-can.ts'
 import { EmojiButton } from '../emoji/emoji-button.tsx'
 import { AttachButton } from '../files/attach-button.tsx'
 import { sendLater, takeBack } from '../files/send-later.ts'
@@ -34,6 +35,8 @@ interface ComposerProps {
   placeholder: string
   /** Whether what is written goes to the assistant until the user chooses otherwise; else one question does. */
   isTalk: boolean
+  /** What the user may do in the conversation. */
+  can: Can
   /** The id of the answer to the user that is being written, which can be stopped. */
   running: string | undefined
   /** The field gets the focus when this changes. */
@@ -49,14 +52,16 @@ const isCoarse = () => matchMedia('(pointer: coarse)').matches
 
 /** Writes a message, or a question to the assistant. Enter sends, with Shift it begins a line. */
 export function Composer(props: ComposerProps) {
-  const { user_id, conversation_id, place, label, placeholder, isTalk, running, focus_key } = props
+  const { user_id, conversation_id, place, label, placeholder, isTalk, can, running, focus_key } = props
   const { onSend, onEditLast, onTyping } = props
   const { features, store } = useApp()
+  const assistant = can.has('ask') ? features.assistant : undefined
+  const attachments = can.has('attach') ? features.attachments : undefined
   const { composer } = texts.value
   const [draft] = useState(() => readDraft(user_id, place))
   const [text, setText] = useState(draft?.text ?? '')
   const [isAsking, setAsking] = useState(draft?.asks ?? isTalk)
-  const asks = isAsking && features.assistant !== undefined
+  const asks = isAsking && assistant !== undefined
   const field = useRef<HTMLTextAreaElement>(null)
   const hasOld = useMemo(() => oldPosts(user_id, place).length > 0, [place])
   const excess = new TextEncoder().encode(text).length - features.limits.message_bytes
@@ -120,9 +125,9 @@ export function Composer(props: ComposerProps) {
 
   function post(): void {
     change('')
-    const attachments = hasFiles ? files.take() : []
+    const taken = hasFiles ? files.take() : []
     keep({ files: [] })
-    void onSend(text.trim(), asks ? 'assistant' : 'user', attachments)
+    void onSend(text.trim(), asks ? 'assistant' : 'user', taken)
   }
 
   return (
@@ -133,8 +138,8 @@ export function Composer(props: ComposerProps) {
         event.preventDefault()
         send()
       }}
-      {...(features.attachments && dropOf(files.add, setDropping))}
-      onPaste={(event) => pasteInto(field.current!, event, features.attachments && files.add)}
+      {...(attachments && dropOf(files.add, setDropping))}
+      onPaste={(event) => pasteInto(field.current!, event, attachments && files.add)}
       data-dropping={isDropping}
     >
       {hasOld && <NotSent user_id={user_id} place={place} />}
@@ -142,11 +147,7 @@ export function Composer(props: ComposerProps) {
         <DraftList {...files} isAsking={asks} isWaiting={waits} onCancel={() => setWaiting(false)} />
       )}
       {isFormatting && <Toolbar field={field} />}
-      <Completion
-        field={field}
-        conversation_id={conversation_id}
-        onAssistant={features.assistant && (() => ask(true))}
-      />
+      <Completion field={field} conversation_id={conversation_id} onAssistant={assistant && (() => ask(true))} />
       <textarea
         aria-autocomplete="list"
         ref={field}
@@ -155,7 +156,7 @@ export function Composer(props: ComposerProps) {
         dir="auto"
         aria-label={label}
         title={composer.hints[enterChoice.value]}
-        placeholder={asks ? composer.question(features.assistant!.name) : placeholder}
+        placeholder={asks ? composer.question(assistant!.name) : placeholder}
         value={text}
         onInput={(event) => {
           change(event.currentTarget.value)
@@ -178,8 +179,8 @@ export function Composer(props: ComposerProps) {
           send()
         }}
       />
-      <Addressee isAsking={asks} onChange={ask} />
-      {features.attachments && <AttachButton onFiles={files.add} />}
+      {assistant && <Addressee isAsking={asks} onChange={ask} />}
+      {attachments && <AttachButton onFiles={files.add} />}
       <button
         type="button"
         class="icon-button"
@@ -218,7 +219,7 @@ export function Composer(props: ComposerProps) {
       {excess > 0 && (
         <p class="error" role="alert">
           {composer.too_long(excess)}{' '}
-          {features.attachments && (
+          {attachments && (
             <button
               type="button"
               class="link"

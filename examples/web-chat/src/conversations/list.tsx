@@ -3,6 +3,7 @@ import { useApp } from '../app/context.ts'
 import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { useRoving } from '../parts/roving.ts'
 import { useVisible } from '../parts/visible.ts'
 import { Waiting } from '../parts/waiting.tsx'
@@ -12,6 +13,8 @@ import { ConversationRow } from './row.tsx'
 import { SectionHead } from './section-head.tsx'
 import { rowsOf, type Section } from './sections.ts'
 import { useSteady } from './use-steady.ts'
+
+const EmptyList = lazy(() => import('./empty-list.tsx').then(({ EmptyList }) => EmptyList))
 
 interface ListProps {
   selected: string | undefined
@@ -44,21 +47,12 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
   // With a collapsed section, its end would stay in view until all were read.
   const isWhole = rows.every((row) => !('section' in row) || row.isOpen)
   useVisible(end, () => void list.loadMore(), has_more && isWhole)
-  const { empty, empty_text, create_room, archive_empty, more } = texts.value.conversations
+  const { archive_empty, more } = texts.value.conversations
 
   if (status === 'loading') return <Waiting kind="conversation" />
   if (status === 'failed') return <ErrorNote error={error} onRetry={() => void list.reload()} />
   if (conversations.length === 0 && isArchive) return <p class="quiet">{archive_empty}</p>
-  if (conversations.length === 0)
-    return (
-      <div class="empty">
-        <h2>{empty}</h2>
-        <p>{empty_text}</p>
-        <button type="button" class="primary" onClick={() => onCreate('rooms')}>
-          {create_room}
-        </button>
-      </div>
-    )
+  if (conversations.length === 0) return <EmptyList onCreate={() => onCreate('rooms')} />
   return (
     <ul
       class="conversations"

@@ -1,13 +1,17 @@
+import { canOf } from 'chat-server/client/parts'
 import { useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
-import { goTo } from '../app/route.ts'
+import { useReadable } from '../app/readable.ts'
+import { goTo, hrefOf } from '../app/route.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { PersonChoices } from '../people/person-choices.tsx'
 import { usePeople } from '../switch/use-lookups.ts'
+import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 import type { Section } from './sections.ts'
 
@@ -24,11 +28,15 @@ export function NewConversation({ section, onClose }: { section: Section; onClos
     const look = section === 'assistant' ? { layout: section } : {}
     open((await client.conversations.create({ title: fieldsOf(form).title ?? '', ...look })).conversation_id)
   })
-  const title = conversations.create[section === 'favourites' ? 'rooms' : section]
+  const isRoom = section === 'rooms' || section === 'favourites'
+  const title = conversations.create[isRoom ? 'rooms' : section]
+  const { can } = useReadable(canOf(store).service)
   return (
     <Dialog title={title} focus="field" onClose={onClose}>
       {section === 'direct' ? (
         <NewDirect onOpen={open} />
+      ) : can && !can.create_conversations ? (
+        <p class="quiet">{roomTexts.value.browse.no_new}</p>
       ) : (
         <Form action={create} button={conversations.create_button}>
           <Field
@@ -40,6 +48,12 @@ export function NewConversation({ section, onClose }: { section: Section; onClos
           />
         </Form>
       )}
+      {isRoom && can?.browse && (
+        <a class="search-link" href={hrefOf({ name: 'browse' })} onClick={onClose}>
+          <Icon name="search" />
+          {roomTexts.value.browse.title}
+        </a>
+      )}
     </Dialog>
   )
 }
@@ -48,7 +62,7 @@ function NewDirect({ onOpen }: { onOpen: (conversation_id: string) => void }) {
   const { session, store } = useApp()
   const { conversations } = texts.value
   const [query, setQuery] = useState('')
-  const search = usePeople(query, true)
+  const search = usePeople(query, 'direct')
   const found = search.items.filter(({ id }) => id !== session.user.value?.id)
   const isEmpty = found.length === 0 && query.trim().length > 1 && !search.isLoading
   const { run, isRunning, error } = useAction(async (user_id: string) => {

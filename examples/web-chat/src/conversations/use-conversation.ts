@@ -17,6 +17,10 @@ export type OpenConversation = Pick<
   | 'layout_unset'
   | 'topic'
   | 'icon'
+  | 'can'
+  | 'frozen_at'
+  | 'visibility'
+  | 'auto_join'
 > & { unread_replies?: number }
 
 interface Read {
@@ -48,9 +52,4 @@ export function useConversation(id: string | undefined, user: User): Omit<Read, 
   }
   if (listed) return { conversation: listed, reload }
   return { ...(read?.id === id && read), reload }
-}
-
-/** Whether the user may write in it. */
-export function mayWrite(conversation: OpenConversation | undefined, user: User): boolean {
-  return conversation !== undefined && conversation.role !== 'viewer' && user.roles.some((role) => role !== 'read_only')
 }

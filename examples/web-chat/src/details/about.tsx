@@ -8,16 +8,16 @@ import { showToast } from '../parts/toast.tsx'
 import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 import { Ending } from './ending.tsx'
-import { mayManage, type TabProps } from './pane.tsx'
+import type { TabProps } from './pane.tsx'
 
 const LAYOUTS = ['stream', 'topics', 'assistant'] as const
 
-/** What a conversation is about and how it looks, which those who look after it change; its rules; and how to leave it. */
+/** What a conversation is about and how it looks, which those who look after it change; and how to leave it. */
 export function About({ conversation, user }: TabProps) {
-  const { topic, icon, direct, role } = conversation
+  const { topic, icon, direct, can } = conversation
   return (
     <>
-      {mayManage(conversation) ? (
+      {!direct && can.includes('policy') ? (
         <Look conversation={conversation} />
       ) : (
         (topic || icon) && (
@@ -26,13 +26,13 @@ export function About({ conversation, user }: TabProps) {
           </p>
         )
       )}
-      {(direct ? role === 'owner' : mayManage(conversation)) && <Policy conversation={conversation} />}
+      {user.roles.includes('admin') && can.includes('delete') && <AutoJoin conversation={conversation} />}
       <Ending conversation={conversation} user={user} />
     </>
   )
 }
 
-function Look({ conversation: { id, role, title, topic, icon, layout } }: Pick<TabProps, 'conversation'>) {
+function Look({ conversation: { id, can, title, topic, icon, layout } }: Pick<TabProps, 'conversation'>) {
   const { client, features } = useApp()
   const { details: words } = roomTexts.value
   const change = useAction(async (form: HTMLFormElement) => {
@@ -44,7 +44,9 @@ function Look({ conversation: { id, role, title, topic, icon, layout } }: Pick<T
   return (
     <>
       <Form action={change} button={texts.value.save}>
-        {role === 'owner' && <Field label={words.name} name="title" defaultValue={title} maxLength={200} required />}
+        {can.includes('rename') && (
+          <Field label={words.name} name="title" defaultValue={title} maxLength={200} required />
+        )}
         <Field label={words.topic} name="topic" defaultValue={topic ?? ''} maxLength={200} />
         <Field label={words.icon} hint={words.icon_hint} name="icon" defaultValue={icon ?? ''} maxLength={64} />
       </Form>
@@ -60,36 +62,29 @@ function Look({ conversation: { id, role, title, topic, icon, layout } }: Pick<T
   )
 }
 
-/** What holds for everyone. */
-function Policy({ conversation: { id, policy, direct } }: Pick<TabProps, 'conversation'>) {
-  const { client } = useApp()
+/** Which users join by themselves: an owner decides who is an administrator. */
+function AutoJoin({ conversation: { id, auto_join } }: Pick<TabProps, 'conversation'>) {
+  const { client, features } = useApp()
   const { details: words } = roomTexts.value
-  const { run, error } = useAction((change: Partial<typeof policy>) =>
-    client.conversations.rename(id, { policy: change }),
+  const { run, isRunning, error } = useAction((next: (typeof AUDIENCES)[number]) =>
+    client.conversations.rename(id, { auto_join: next === 'nobody' ? null : next }),
   )
+  const value = auto_join ?? 'nobody'
   return (
     <section>
-      <h3>{words.policy}</h3>
-      {!direct && (
-        <Select
-          label={words.mention_all}
-          value={policy.mention_all}
-          options={(['everyone', 'members', 'moderators', 'admins', 'owners', 'nobody'] as const).map((each) => [
-            each,
-            words.mention_alls[each],
-          ])}
-          onChange={(mention_all) => void run({ mention_all })}
-        />
-      )}
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={policy.receipts === 'on'}
-          onChange={(event) => void run({ receipts: event.currentTarget.checked ? 'on' : 'off' })}
-        />
-        {words.policy_receipts}
-      </label>
+      <Select
+        label={words.auto_join}
+        value={value}
+        options={AUDIENCES.filter((each) => each !== 'everyone' || each === value || features.access.guests).map(
+          (each) => [each, words.auto_joins[each]],
+        )}
+        disabled={isRunning}
+        onChange={(next) => void run(next)}
+      />
+      {auto_join && <p class="quiet">{words.auto_join_hint}</p>}
       <ErrorNote error={error} />
     </section>
   )
 }
+
+const AUDIENCES = ['nobody', 'members', 'everyone'] as const

@@ -19,7 +19,7 @@ export function AddPerson({ conversation_id, participants, onAdded }: AddPersonP
   const { client } = useApp()
   const { people } = roomTexts.value
   const [query, setQuery] = useState('')
-  const search = usePeople(query, false)
+  const search = usePeople(query, 'add')
   const found = search.items.filter(({ id }) => !participants.some(({ user_id }) => user_id === id))
   const who = query.trim()
   const isAddress = /.@./.test(who)

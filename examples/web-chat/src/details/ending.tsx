@@ -10,7 +10,7 @@ import { roomTexts } from '../texts/room.ts'
 import type { TabProps } from './pane.tsx'
 
 /** Takes a conversation out of the list, or back into it; leaves it; deletes it. */
-export function Ending({ conversation: { id, title, role, direct }, user }: TabProps) {
+export function Ending({ conversation: { id, title, can, direct }, user }: TabProps) {
   const { client, store } = useApp()
   const [asked, setAsked] = useState<'leave' | 'remove'>()
   const { settings } = useReadable(store.settings(id))
@@ -34,7 +34,7 @@ export function Ending({ conversation: { id, title, role, direct }, user }: TabP
             {words.leave}
           </button>
         )}
-        {!direct && role === 'owner' && (
+        {can.includes('delete') && (
           <button type="button" class="danger" onClick={() => setAsked('remove')}>
             <Icon name="trash" />
             {words.remove}

@@ -1,4 +1,4 @@
-import type { User } from 'chat-server/client'
+import type { Capabilities, User } from 'chat-server/client'
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
@@ -18,6 +18,7 @@ import { InviteLinks } from './invite-links.tsx'
 import { Notifications } from './notifications.tsx'
 import { People } from './people.tsx'
 import { Pins } from './pins.tsx'
+import { Policies } from './policies.tsx'
 
 /** What each tab gets. */
 export interface TabProps {
@@ -31,7 +32,15 @@ const TABS: Record<DetailsTab, ComponentType<TabProps>> = {
   pins: Pins,
   files: Files,
   notifications: Notifications,
+  policies: Policies,
   invites: InviteLinks,
+}
+
+/** When tabs are offered that are not always. */
+const OFFERED: Partial<Record<DetailsTab, (can: OpenConversation['can'], features: Capabilities) => boolean>> = {
+  files: (_, { search, attachments }) => search && attachments !== undefined,
+  policies: (can) => can.some((act) => act === 'policy' || act === 'publish' || act === 'freeze'),
+  invites: (can) => can.includes('invite'),
 }
 
 interface PaneProps {
@@ -54,10 +63,7 @@ export function DetailsPane({ conversation, error, onRetry, conversation_id, tab
   useLayoutEffect(() => heading.current?.focus(), [])
   useEscape(() => goTo({ name: 'conversation', conversation_id }))
 
-  const isOffered = (name: DetailsTab): boolean =>
-    name === 'files'
-      ? features.search && features.attachments !== undefined
-      : name !== 'invites' || (conversation !== undefined && mayManage(conversation))
+  const isOffered = (name: DetailsTab): boolean => OFFERED[name]?.(conversation?.can ?? [], features) ?? true
   const offered = DETAILS_TABS.filter(isOffered)
   const current = offered.find((name) => name === tab) ?? 'about'
   const Tab = TABS[current]
@@ -98,9 +104,4 @@ export function DetailsPane({ conversation, error, onRetry, conversation_id, tab
       </div>
     </section>
   )
-}
-
-/** Whether the user looks after it: in a direct one, nobody does. */
-export function mayManage({ role, direct }: OpenConversation): boolean {
-  return !direct && (role === 'owner' || role === 'admin')
 }

@@ -23,10 +23,10 @@ interface ParticipantProps {
   onChanged: () => void
 }
 
-/** A participant with the role, which owners and admins change; only an owner changes owners. */
+/** A participant with the role, which is changed by those who manage and have every right of it. */
 export function ParticipantItem(props: ParticipantProps) {
   const { conversation_id, participant, status, managedBy, isSelf, onChanged } = props
-  const { client } = useApp()
+  const { client, features } = useApp()
   const { people } = roomTexts.value
   const { user_id, role, username } = participant
   const [isRemoving, setRemoving] = useState(false)
@@ -35,7 +35,12 @@ export function ParticipantItem(props: ParticipantProps) {
     onChanged()
   })
   const name = nameOf(participant)
-  const mayChange = managedBy === 'owner' || (managedBy === 'admin' && role !== 'owner')
+  const roles = features.access.participant_roles
+  const rightsOf = (each: Role) => roles.find((one) => one.name === each)?.rights ?? []
+  const mayGive = (each: Role) =>
+    managedBy !== undefined && rightsOf(each).every((right) => rightsOf(managedBy).includes(right))
+  const mayChange = mayGive(role)
+  const offered = roles.flatMap((each) => (mayGive(each.name) ? each.name : []))
   return (
     <li>
       <Avatar id={user_id} name={name} presence={status} />
@@ -51,7 +56,7 @@ export function ParticipantItem(props: ParticipantProps) {
           isLabelHidden
           value={role}
           disabled={change.isRunning}
-          options={rolesFor(managedBy, role).map((each) => [each, roleName(each)])}
+          options={[...new Set([...offered, role])].map((each) => [each, roleName(each)])}
           onChange={(next) => void change.run(next)}
         />
       ) : (
@@ -73,10 +78,3 @@ export function ParticipantItem(props: ParticipantProps) {
     </li>
   )
 }
-
-/** An admin appoints no owner. The role that the participant has is there in any case. */
-function rolesFor(managedBy: Role, role: Role): Role[] {
-  return [...new Set([...(managedBy === 'owner' ? ['owner'] : []), ...BELOW_OWNER, role])]
-}
-
-const BELOW_OWNER = ['admin', 'moderator', 'member', 'viewer'] as const

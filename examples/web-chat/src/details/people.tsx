@@ -5,22 +5,23 @@ import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { AddPerson } from './add-person.tsx'
-import { mayManage, type TabProps } from './pane.tsx'
+import type { TabProps } from './pane.tsx'
 import { ParticipantItem } from './participant.tsx'
 
 /** Who takes part in a conversation, and for those who look after it: further people, and their roles. */
 export function People({ conversation, user }: TabProps) {
-  const { id, role } = conversation
+  const { id, role, can } = conversation
   const { people, presence: live } = useApp()
   const [participants, setParticipants] = useState<Participant[]>([])
   const load = useAction(async () => setParticipants(await people.load(id)))
   const presence = useReadable(live.presence(useMemo(() => participants.map(({ user_id }) => user_id), [participants])))
   useEffect(() => void load.run(), [conversation.participant_count])
-  const isManaged = mayManage(conversation)
 
   return (
     <>
-      {isManaged && <AddPerson conversation_id={id} participants={participants} onAdded={() => void load.run()} />}
+      {can.includes('add') && (
+        <AddPerson conversation_id={id} participants={participants} onAdded={() => void load.run()} />
+      )}
       <ErrorNote error={load.error} />
       <ul class="participants">
         {participants.map((each) => {
@@ -31,7 +32,7 @@ export function People({ conversation, user }: TabProps) {
               conversation_id={id}
               participant={each}
               status={status}
-              managedBy={isManaged ? role : undefined}
+              managedBy={can.includes('manage') ? role : undefined}
               isSelf={each.user_id === user.id}
               onChanged={() => void load.run()}
             />

@@ -5,7 +5,6 @@ import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf, routeOfMessage } from '../app/route.ts'
-import { mayWrite } from '../conversations/use-conversation.ts'
 import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
@@ -19,7 +18,7 @@ import { authorOf } from '../threads/author.ts'
 import type { TabProps } from './pane.tsx'
 
 /** The pinned messages of a conversation, latest first. */
-export function Pins({ conversation, user }: TabProps) {
+export function Pins({ conversation }: TabProps) {
   const { store } = useApp()
   const list = pinsOf(store).list(conversation.id)
   const { pins, status, error, has_more } = useReadable(list)
@@ -38,7 +37,7 @@ export function Pins({ conversation, user }: TabProps) {
             key={pin.message.id}
             pin={pin}
             layout={conversation.layout}
-            canWrite={mayWrite(conversation, user)}
+            canPin={conversation.can.includes('pin')}
           />
         ))}
         {has_more && (
@@ -51,7 +50,7 @@ export function Pins({ conversation, user }: TabProps) {
   )
 }
 
-function PinItem({ pin, layout, canWrite }: { pin: Pin; layout: string; canWrite: boolean }) {
+function PinItem({ pin, layout, canPin }: { pin: Pin; layout: string; canPin: boolean }) {
   const { store, people } = useApp()
   const { id, conversation_id, root_id, content, prompt, role, author_user_id, created_at } = pin.message
   const { run, isRunning, error } = useAction(() => store.unpin(id))
@@ -69,7 +68,7 @@ function PinItem({ pin, layout, canWrite }: { pin: Pin; layout: string; canWrite
         </span>
         {pin.by && <small dir="auto">{roomTexts.value.pins.by(people.nameOf(pin.by))}</small>}
       </a>
-      {canWrite && (
+      {canPin && (
         <IconButton icon="close" label={texts.value.messages.unpin} disabled={isRunning} onClick={() => void run()} />
       )}
       <ErrorNote error={error} />

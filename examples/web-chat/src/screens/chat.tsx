@@ -28,6 +28,7 @@ const Followed = lazy(() => import('../threads/followed-pane.tsx').then(({ Follo
 const AlertsOffer = lazy(() => import('../inbox/alerts-offer.tsx').then(({ AlertsOffer }) => AlertsOffer))
 const ProfileCard = lazy(() => import('../people/profile-card.tsx').then(({ ProfileCard }) => ProfileCard))
 const Drafts = lazy(() => import('../compose/drafts-pane.tsx').then(({ DraftsPane }) => DraftsPane))
+const Browse = lazy(() => import('../rooms/browse-pane.tsx').then(({ BrowsePane }) => BrowsePane))
 const Administration = lazy(() =>
   import('../administration/administration-pane.tsx').then(({ AdministrationPane }) => AdministrationPane),
 )
@@ -92,6 +93,8 @@ export function Chat({ user }: { user: User }) {
         <Followed />
       ) : at.name === 'drafts' ? (
         <Drafts user={user} />
+      ) : at.name === 'browse' ? (
+        <Browse />
       ) : conversation_id === undefined ? (
         <div class="pane nothing">
           <Icon name="chat" />

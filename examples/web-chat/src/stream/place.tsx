@@ -9,7 +9,8 @@ import { Composer } from '../compose/composer.tsx'
 import { runningOf } from '../compose/running.ts'
 import { useQuote } from '../compose/use-quote.ts'
 import { titleOf } from '../conversations/title.ts'
-import { mayWrite, type OpenConversation } from '../conversations/use-conversation.ts'
+import { useCan } from '../conversations/use-can.ts'
+import type { OpenConversation } from '../conversations/use-conversation.ts'
 import { messageOf } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { lazy } from '../parts/lazy.tsx'
@@ -21,6 +22,7 @@ import { TypingLine } from '../threads/typing-line.tsx'
 import { MessageStream } from './stream.tsx'
 import { useVariants } from './use-variants.ts'
 
+const Closed = lazy(() => import('../compose/closed.tsx').then(({ Closed }) => Closed))
 const Greeting = lazy(() => import('../conversations/greeting.tsx').then(({ Greeting }) => Greeting))
 
 interface PlaceProps {
@@ -33,7 +35,7 @@ interface PlaceProps {
 /** A conversation as a stream, and the box below it. */
 export function ConversationStream({ conversation, user, message_id }: PlaceProps) {
   const { client, store, people, presence, features, route } = useApp()
-  const { id, role, policy, unread_replies = 0 } = conversation
+  const { id, policy, unread_replies = 0 } = conversation
   // A talk with the assistant shows all of its threads, one after another.
   const isTalk = conversation.layout === 'assistant'
   const part = store.conversation(id, isTalk ? { view: 'all' } : {})
@@ -44,10 +46,11 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
   }))
   const [quoted, setQuoted] = useQuote(user.id, id, id)
   const [editing, setEditing] = useState<string>()
-  const canWrite = mayWrite(conversation, user)
-  const { composer, stream, threads } = texts.value
+  const can = useCan(conversation)
+  const { stream, threads } = texts.value
   const title = titleOf(conversation)
-  const isWelcoming = !conversation.direct && (role === 'owner' || role === 'admin')
+  // A talk goes on below the last answer.
+  const canWrite = can.has('post') || (isTalk && can.has('reply'))
   const openThread = useCallback(
     ({ root_id }: StoreMessage) => goTo({ name: 'thread', conversation_id: id, root_id }),
     [id],
@@ -97,7 +100,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
         view={view}
         variants={variants}
         label={stream.messages(title)}
-        empty={isWelcoming ? <Greeting conversation={conversation} /> : undefined}
+        empty={can.has('invite') ? <Greeting conversation={conversation} /> : undefined}
         unread={isTalk ? view.unread : Math.max(0, view.unread - unread_replies)}
         list={isTalk ? 'all' : 'roots'}
         target={message_id}
@@ -106,15 +109,15 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
         onEdit={setEditing}
         onEscape={leave}
         user_id={user.id}
-        role={role}
-        canWrite={canWrite}
+        isFrozen={conversation.frozen_at !== undefined}
+        can={can}
         hasReceipts={policy.receipts === 'on'}
         onReply={setQuoted}
         onThread={openThread}
       />
       <footer>
         <TypingLine conversation_id={id} />
-        {!canWrite && <p class="quiet">{composer.viewer}</p>}
+        {!canWrite && <Closed conversation={conversation} act="post" />}
         {quoted && (
           <p class="replying">
             <span dir="auto">{stream.quoting(authorOf(quoted, people))}</span>
@@ -129,6 +132,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
             label={stream.box(title)}
             placeholder={stream.box(title)}
             isTalk={isTalk}
+            can={can}
             running={runningOf(view.messages, user.id)}
             focus_key={quoted?.id}
             onSend={post}

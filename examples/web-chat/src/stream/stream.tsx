@@ -19,7 +19,7 @@ import { type StreamList, StreamRow } from './row.tsx'
 import { StreamEmpty, StreamPills } from './signs.tsx'
 import type { VariantsView } from './use-variants.ts'
 
-type Shared = Pick<ArticleProps, 'user_id' | 'role' | 'canWrite' | 'hasReceipts' | 'onReply' | 'onThread'>
+type Shared = Pick<ArticleProps, 'user_id' | 'can' | 'isFrozen' | 'hasReceipts' | 'onReply' | 'onThread'>
 
 interface StreamProps extends Shared {
   part: MessageWindow

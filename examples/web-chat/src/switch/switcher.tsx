@@ -1,10 +1,13 @@
+import { canOf } from 'chat-server/client/parts'
 import { useId, useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
 import { goTo, hrefOf, routeOfMessage, type SearchRoute } from '../app/route.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 import { ChoiceOption } from './choice-option.tsx'
 import { type Choice, useChoices } from './use-choices.ts'
@@ -16,6 +19,7 @@ export function Switcher({ onClose }: { onClose: () => void }) {
   const [query, setQuery] = useState('')
   const [at, setAt] = useState(0)
   const { choices, isLoading, error } = useChoices(query)
+  const { can } = useReadable(canOf(store).service)
   const chosen = Math.max(0, Math.min(at, choices.length - 1))
   const { switcher } = texts.value
   const open = useAction(async ({ conversation_id, user_id, message }: Choice) => {
@@ -79,6 +83,12 @@ export function Switcher({ onClose }: { onClose: () => void }) {
         {isLoading ? texts.value.loading : choices.length > 0 ? switcher.found(choices.length) : switcher.none}
       </p>
       <ErrorNote error={open.error ?? error} />
+      {can?.browse && (
+        <a class="search-link" href={hrefOf({ name: 'browse' })} onClick={onClose}>
+          <Icon name="people" />
+          {roomTexts.value.browse.title}
+        </a>
+      )}
       {features.search && (
         <a class="search-link" href={hrefOf(search)} onClick={onClose}>
           <Icon name="search" />

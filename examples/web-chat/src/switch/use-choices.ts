@@ -42,7 +42,7 @@ export function useChoices(query: string): Choices {
 export function usePlaces(query: string): Choices & { conversations: readonly ConversationSummary[] } {
   const { features, session } = useApp()
   const { conversations, error } = useAllConversations()
-  const people = usePeople(features.direct ? query : '', true)
+  const people = usePeople(features.direct ? query : '', 'direct')
   const known = new Set(conversations.flatMap((each) => each.with?.user_id ?? []))
   const own_id = session.user.value?.id
   const newcomers = people.items.filter(({ id }) => id !== own_id && !known.has(id))

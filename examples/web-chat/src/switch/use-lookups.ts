@@ -7,12 +7,12 @@ import { type Found, useFound } from './use-found.ts'
 /** How many people, and how many messages are offered. */
 const MAX_FOUND = 8
 
-/** The people with words in their names that begin so. @param isDirect whether only those to whom the user may write */
-export function usePeople(typed: string, isDirect: boolean): Found<Person> {
+/** The people with words in their names that begin so. @param reason only those to whom the user may write, or whom the user may add */
+export function usePeople(typed: string, reason?: 'direct' | 'add'): Found<Person> {
   const { client } = useApp()
   return useFound<Person>(typed, {
     read: async (query, signal) => {
-      const filter = { query, limit: MAX_FOUND, ...(isDirect && { for: 'direct' as const }) }
+      const filter = { query, limit: MAX_FOUND, ...(reason && { for: reason }) }
       return (await client.users.search(filter, { signal })).users
     },
     stays: ({ username, display_name = '' }, query) => hasWords(`${username} ${display_name}`, query),

@@ -49,7 +49,7 @@ interface ActionsProps extends ArticleProps {
 }
 
 function Actions({ place, wanted, ...props }: ActionsProps) {
-  const { message, canWrite, onReply, onThread } = props
+  const { message, can, onReply, onThread } = props
   const { client, store } = useApp()
   const [opened, setOpened] = useState<'emoji' | 'remove' | 'readers'>()
   const onMore = () => setOpened('emoji')
@@ -63,10 +63,10 @@ function Actions({ place, wanted, ...props }: ActionsProps) {
   }, [wanted])
   return (
     <>
-      {canWrite && (
+      {(can.has('react') || can.has('reply') || onThread) && (
         <div class="at-hand">
-          <ReactionMenu message={message} onMore={onMore} />
-          {message.status !== 'streaming' && (
+          {can.has('react') && <ReactionMenu message={message} onMore={onMore} />}
+          {can.has('reply') && message.status !== 'streaming' && (
             <IconButton icon="reply" label={messages.reply} onClick={() => onReply(message)} />
           )}
           {onThread && <IconButton icon="chat" label={messages.thread} onClick={() => onThread(message)} />}
@@ -75,7 +75,7 @@ function Actions({ place, wanted, ...props }: ActionsProps) {
       <Menu label={messages.more} button={<Icon name="more" />}>
         {(close) => (
           <>
-            {canWrite && (
+            {can.has('react') && (
               <div class="emoji touch-only">
                 <EmojiButtons message={message} onDone={close} onMore={onMore} />
               </div>

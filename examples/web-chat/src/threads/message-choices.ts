@@ -1,5 +1,6 @@
 import { useApp } from '../app/context.ts'
 import { linkTo } from '../app/route.ts'
+import { mayWrite } from '../conversations/use-can.ts'
 import { copyText } from '../parts/copy-text.ts'
 import { messageOf } from '../parts/error-note.tsx'
 import type { IconName } from '../parts/icon.tsx'
@@ -25,7 +26,7 @@ export interface MessageChoice {
 
 /** What the user may do with a message. */
 export function useMessageChoices(
-  { message, user_id, role, canWrite, hasReceipts, onReply, onThread, onEdit, onUnread }: ArticleProps,
+  { message, user_id, can, isFrozen, hasReceipts, onReply, onThread, onEdit, onUnread }: ArticleProps,
   open: (dialog: 'remove' | 'readers') => void,
 ): MessageChoice[] {
   const { store } = useApp()
@@ -34,7 +35,8 @@ export function useMessageChoices(
   const isOwn = message.author_user_id === user_id
   const author = message.author_user_id ?? message.requested_by
   const isComplete = status !== 'streaming'
-  const mayRemove = isOwn || message.requested_by === user_id || role === 'owner' || role === 'admin'
+  // What is one's own is taken back where one may no longer write, but where it is frozen.
+  const mayRemove = can.has('moderate') || ((isOwn || message.requested_by === user_id) && !isFrozen)
   const attempt = (act: () => Promise<unknown>) => () =>
     void act().catch((error: unknown) => showToast(messageOf(error), { isError: true }))
 
@@ -50,7 +52,7 @@ export function useMessageChoices(
   }
 
   const choices: (MessageChoice | false)[] = [
-    canWrite &&
+    can.has('reply') &&
       isComplete && { name: 'reply', icon: 'reply', text: messages.reply, isAtHand: true, act: () => onReply(message) },
     onThread !== undefined && {
       name: 'thread',
@@ -73,10 +75,10 @@ export function useMessageChoices(
       act: selectText,
     },
     { name: 'link', icon: 'link', text: messages.copy_link, act: attempt(copyLink) },
-    canWrite &&
+    mayWrite(can) &&
       isOwn &&
       message.role === 'user' && { name: 'edit', icon: 'edit', text: messages.edit, act: () => onEdit(id) },
-    canWrite &&
+    can.has('ask') &&
       isComplete &&
       prompt !== undefined && {
         name: 'again',
@@ -90,7 +92,7 @@ export function useMessageChoices(
       text: messages.unread,
       act: attempt(() => onUnread(id)),
     },
-    canWrite && {
+    can.has('pin') && {
       name: 'pin',
       icon: 'pin',
       text: pinned ? messages.unpin : messages.pin,
@@ -105,9 +107,7 @@ export function useMessageChoices(
         shownProfile.value = { user_id: author, conversation_id }
       },
     },
-    canWrite &&
-      mayRemove &&
-      isComplete && { name: 'remove', icon: 'trash', text: messages.remove, act: () => open('remove') },
+    mayRemove && isComplete && { name: 'remove', icon: 'trash', text: messages.remove, act: () => open('remove') },
   ]
   return choices.filter((choice) => choice !== false)
 }

@@ -1,8 +1,9 @@
-import type { Message, Participant } from 'chat-server/client'
+import type { Message } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
+import type { Can } from '../conversations/use-can.ts'
 import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
@@ -33,9 +34,10 @@ export interface ArticleProps {
   isLastOwn: boolean
   isEditing: boolean
   user_id: string
-  /** Of the user in the conversation. */
-  role: Participant['role'] | undefined
-  canWrite: boolean
+  /** What the user may do in the conversation. */
+  can: Can
+  /** Whether the conversation is frozen. */
+  isFrozen: boolean
   /** Whether the conversation shows who has read what. */
   hasReceipts: boolean
   onReply: (message: StoreMessage) => void
@@ -65,7 +67,7 @@ export function MessageArticle(props: ArticleProps & { children?: ComponentChild
         answered={props.answered}
         isInDay={isHead !== undefined}
         isInThread={props.onThread === undefined}
-        canWrite={props.canWrite}
+        canAsk={props.can.has('ask')}
         isEditing={props.isEditing}
         onEdit={props.onEdit}
       />
@@ -75,7 +77,7 @@ export function MessageArticle(props: ArticleProps & { children?: ComponentChild
 }
 
 function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
-  const { message, isHead = true, isNew, isLastOwn, isEditing, hasReceipts, user_id, canWrite, onEdit } = props
+  const { message, isHead = true, isNew, isLastOwn, isEditing, hasReceipts, user_id, can, onEdit } = props
   // A stream has a line for the day.
   const isInDay = props.isHead !== undefined
   const { people, store } = useApp()
@@ -85,7 +87,7 @@ function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
   // The id of an author may have no name yet: then this is rendered again when it has.
   const name = authorOf(pending && role === 'user' ? { role, author_user_id: user_id } : message, people)
   const author_id = role === 'assistant' ? 'assistant' : (message.author_user_id ?? (pending ? user_id : 'app'))
-  const mayAsk = canWrite && message.prompt !== undefined && message.requested_by === user_id
+  const mayAsk = can.has('ask') && message.prompt !== undefined && message.requested_by === user_id
   const onAgain = mayAsk ? () => askAgain(store, message, props.onThread === undefined) : undefined
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the name is a button.
@@ -128,7 +130,7 @@ function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
           <MessageBody message={message} user_id={user_id} answered={props.answered} onAgain={onAgain} />
         )}
         {props.variants && <Variants {...props.variants} id={id} onChoose={props.onVariant!} />}
-        {!deleted_at && !pending && <Reactions message={message} canReact={canWrite} />}
+        {!deleted_at && !pending && <Reactions message={message} canReact={can.has('react')} />}
         {isLastOwn && hasReceipts && <ReadBy message_id={id} />}
         {props.children}
       </div>

@@ -6,7 +6,8 @@ import { useReadable } from '../app/readable.ts'
 import { goTo, hrefOf } from '../app/route.ts'
 import { useQuote } from '../compose/use-quote.ts'
 import { titleOf } from '../conversations/title.ts'
-import { mayWrite, type OpenConversation } from '../conversations/use-conversation.ts'
+import { mayWrite, useCan } from '../conversations/use-can.ts'
+import type { OpenConversation } from '../conversations/use-conversation.ts'
 import { useEscape } from '../parts/escape.ts'
 import { focusIn } from '../parts/focus.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -43,8 +44,9 @@ export function ThreadPane({ conversation_id, root_id, message_id, conversation,
   const [editing, setEditing] = useState<string>()
   const [isNaming, setNaming] = useState(false)
   const pane = useRef<HTMLElement>(null)
-  const canWrite = mayWrite(conversation, user)
-  useLayoutEffect(() => void (message_id === undefined && focusIn(pane.current)), [status === 'loading', canWrite])
+  const can = useCan(conversation)
+  const canReply = can.has('reply')
+  useLayoutEffect(() => void (message_id === undefined && focusIn(pane.current)), [status === 'loading', canReply])
   const close = () => goTo({ name: 'conversation', conversation_id })
   useEscape(() => {
     if (quoted) setQuoted(undefined)
@@ -52,7 +54,7 @@ export function ThreadPane({ conversation_id, root_id, message_id, conversation,
   })
 
   const isAuthor = root?.author_user_id === user.id || root?.requested_by === user.id
-  const mayName = canWrite && (isAuthor || conversation?.role === 'owner' || conversation?.role === 'admin')
+  const mayName = can.has('policy') || (isAuthor && mayWrite(can))
   const { threads, back, close: closing } = texts.value
   const title = root?.thread?.title
   const href = hrefOf({ name: 'conversation', conversation_id })
@@ -100,7 +102,7 @@ export function ThreadPane({ conversation_id, root_id, message_id, conversation,
         conversation_id={conversation_id}
         conversation={conversation}
         user={user}
-        canWrite={canWrite}
+        can={can}
         quoted={quoted}
         onQuote={setQuoted}
         editing={editing}

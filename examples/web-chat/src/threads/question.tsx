@@ -25,19 +25,19 @@ interface QuestionProps {
   isInDay: boolean
   /** Whether only its thread is shown. */
   isInThread: boolean
-  canWrite: boolean
+  canAsk: boolean
   isEditing: boolean
   onEdit: (message_id: string | undefined) => void
 }
 
 /** The question of an answer, as a message of its asker. */
 export function Question(props: QuestionProps) {
-  const { message, user_id, answered, isInDay, isInThread, canWrite, onEdit } = props
+  const { message, user_id, answered, isInDay, isInThread, canAsk, onEdit } = props
   const { people, store } = useApp()
   const { messages, composer } = texts.value
   const { prompt, created_at, pending, requested_by = pending ? user_id : undefined } = message
   const name = people.nameOf(requested_by)
-  const mayEdit = canWrite && requested_by === user_id && !pending && message.status !== 'streaming'
+  const mayEdit = canAsk && requested_by === user_id && !pending && message.status !== 'streaming'
   const isEditing = mayEdit && props.isEditing
 
   /** Asks another question in its place: the answer is another one to the same message. */

@@ -3,11 +3,15 @@ import type { StoreMessage } from 'chat-server/client/store'
 import { useApp } from '../app/context.ts'
 import { Composer } from '../compose/composer.tsx'
 import { runningOf } from '../compose/running.ts'
+import type { Can } from '../conversations/use-can.ts'
 import type { OpenConversation } from '../conversations/use-conversation.ts'
 import { IconButton } from '../parts/icon-button.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
 import { authorOf } from './author.ts'
 import { TypingLine } from './typing-line.tsx'
+
+const Closed = lazy(() => import('../compose/closed.tsx').then(({ Closed }) => Closed))
 
 interface ReplyBoxProps {
   conversation: OpenConversation
@@ -19,7 +23,7 @@ interface ReplyBoxProps {
   isTalk: boolean
   /** The message that is answered; without one, the thread is. */
   target: StoreMessage | undefined
-  canWrite: boolean
+  can: Can
   user: User
   onTarget: (message: StoreMessage | undefined) => void
   /** Edits the last own message. */
@@ -28,13 +32,13 @@ interface ReplyBoxProps {
 
 /** Writes a reply: to a chosen message, to an answer that one has asked for, or to the thread. */
 export function ReplyBox(props: ReplyBoxProps) {
-  const { conversation, root_id, messages, newest, isTalk, target, canWrite, user, onTarget, onEditLast } = props
+  const { conversation, root_id, messages, newest, isTalk, target, can, user, onTarget, onEditLast } = props
   const { store, people, presence } = useApp()
   const { composer } = texts.value
-  if (!canWrite)
+  if (!can.has('reply'))
     return (
       <footer>
-        <p class="quiet">{composer.viewer}</p>
+        <Closed conversation={conversation} act="reply" />
       </footer>
     )
   return (
@@ -52,6 +56,7 @@ export function ReplyBox(props: ReplyBoxProps) {
         place={root_id}
         label={composer.reply_label}
         placeholder={composer.reply}
+        can={can}
         isTalk={conversation.layout === 'assistant' || isTalk}
         running={runningOf(messages, user.id)}
         focus_key={target?.id}

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { goTo } from '../app/route.ts'
+import type { Can } from '../conversations/use-can.ts'
 import type { OpenConversation } from '../conversations/use-conversation.ts'
 import { showToast } from '../parts/toast.tsx'
 import { MessageStream } from '../stream/stream.tsx'
@@ -25,7 +26,7 @@ export interface ThreadViewProps {
   message_id: string | undefined
   conversation: OpenConversation | undefined
   user: User
-  canWrite: boolean
+  can: Can
   /** The message that is answered; without one, the thread is. */
   quoted: StoreMessage | undefined
   onQuote: (message: StoreMessage | undefined) => void
@@ -35,18 +36,18 @@ export interface ThreadViewProps {
 }
 
 /** What its messages get, and its box, in whichever way it is shown. */
-export function sharedOf({ conversation, user, canWrite, root_id, quoted, editing, onQuote, onEdit }: ThreadViewProps) {
+export function sharedOf({ conversation, user, can, root_id, quoted, editing, onQuote, onEdit }: ThreadViewProps) {
   return {
     rows: {
       editing,
       onEdit,
       user_id: user.id,
-      role: conversation?.role,
-      canWrite,
+      isFrozen: conversation?.frozen_at !== undefined,
+      can,
       hasReceipts: conversation?.policy.receipts === 'on',
       onReply: onQuote,
     },
-    box: { root_id, target: quoted, canWrite, user, onTarget: onQuote },
+    box: { root_id, target: quoted, can, user, onTarget: onQuote },
   }
 }
 

@@ -10,13 +10,17 @@ import { Composer } from '../compose/composer.tsx'
 import { keepDraft, readDraft } from '../compose/drafts.ts'
 import { runningOf } from '../compose/running.ts'
 import { titleOf } from '../conversations/title.ts'
-import { mayWrite, type OpenConversation } from '../conversations/use-conversation.ts'
+import { useCan } from '../conversations/use-can.ts'
+import type { OpenConversation } from '../conversations/use-conversation.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { topicsTexts } from '../texts/settings.ts'
 import { texts } from '../texts/texts.ts'
 import { ThreadList } from './list.tsx'
 import { TypingLine } from './typing-line.tsx'
+
+const Closed = lazy(() => import('../compose/closed.tsx').then(({ Closed }) => Closed))
 
 const NO_THREAD: Readable<ThreadView | undefined> = {
   getSnapshot: () => undefined,
@@ -42,7 +46,8 @@ interface TopicsProps {
 /** A composer that begins a thread, and the threads of a conversation, latest activity first. */
 export function Topics({ conversation, user, root_id, message_id }: TopicsProps) {
   const { client, store, presence } = useApp()
-  const { id, role, layout_unset } = conversation
+  const { id, layout_unset } = conversation
+  const can = useCan(conversation)
   const { composer, stream } = texts.value
   // The thread of the last question, whose answer can be stopped here.
   const [asked, setAsked] = useState(() => attempt(() => sessionStorage.getItem(keyOf(id))) ?? undefined)
@@ -78,8 +83,8 @@ export function Topics({ conversation, user, root_id, message_id }: TopicsProps)
   return (
     <>
       <div class="topics-box">
-        {layout_unset && (role === 'owner' || role === 'admin') && <LayoutOffer id={id} />}
-        {mayWrite(conversation, user) ? (
+        {layout_unset && can.has('policy') && <LayoutOffer id={id} />}
+        {can.has('post') ? (
           <>
             <input
               class="topic-title"
@@ -103,13 +108,14 @@ export function Topics({ conversation, user, root_id, message_id }: TopicsProps)
               label={stream.box(titleOf(conversation))}
               placeholder={composer.thread}
               isTalk={false}
+              can={can}
               running={runningOf(messages, user.id)}
               onSend={begin}
               onTyping={() => presence.sendTyping(id)}
             />
           </>
         ) : (
-          <p class="quiet">{composer.viewer}</p>
+          <Closed conversation={conversation} act="post" />
         )}
         <TypingLine conversation_id={id} />
       </div>

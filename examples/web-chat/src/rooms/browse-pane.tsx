@@ -1,0 +1,156 @@
+import type { PublicRoom } from 'chat-server/client'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { useAction } from '../app/action.ts'
+import { useApp } from '../app/context.ts'
+import { goTo, hrefOf } from '../app/route.ts'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { Field } from '../parts/field.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { useRoving } from '../parts/roving.ts'
+import { SettingsPane } from '../parts/settings-pane.tsx'
+import { Waiting } from '../parts/waiting.tsx'
+import { roomTexts } from '../texts/room.ts'
+import { texts } from '../texts/texts.ts'
+
+/** How long is waited for another letter before the service is asked. */
+const TYPING_MS = 200
+
+/** How many rooms are read at once. */
+const PAGE = 50
+
+/** The rooms that everybody sees, by title: those with a certain one are found, and joined where their policy says so. */
+export function BrowsePane() {
+  const { browse: words } = roomTexts.value
+  const [query, setQuery] = useState('')
+  const { rooms, isLoading, error, more, joined } = useRooms(query.trim())
+  const { list: keys } = useRoving()
+  return (
+    <SettingsPane title={words.title} tabs={[]} current="">
+      <Field
+        label={words.find}
+        type="search"
+        autocomplete="off"
+        maxLength={200}
+        value={query}
+        onInput={(event) => setQuery(event.currentTarget.value)}
+      />
+      <ErrorNote error={error} />
+      {isLoading && rooms.length === 0 && <Waiting kind="item" />}
+      <p class={!isLoading && rooms.length === 0 && error === undefined ? 'quiet' : 'hidden'} role="status">
+        {isLoading
+          ? texts.value.loading
+          : rooms.length > 0
+            ? texts.value.switcher.found(rooms.length)
+            : query.trim() === ''
+              ? words.empty
+              : words.none}
+      </p>
+      <ul class="items rows browse" {...keys}>
+        {rooms.map((room) => (
+          <RoomItem key={room.id} room={room} onJoined={() => joined(room.id)} />
+        ))}
+      </ul>
+      {more && (
+        <button type="button" class="link" disabled={isLoading} onClick={more}>
+          {words.more}
+        </button>
+      )}
+    </SettingsPane>
+  )
+}
+
+interface Read {
+  query: string
+  rooms: readonly PublicRoom[]
+  next_after?: string
+  error?: unknown
+}
+
+/** The rooms of a query, page by page: what was found before is shown until the next is there. */
+function useRooms(query: string) {
+  const { client } = useApp()
+  const [read, setRead] = useState<Read>()
+  const [isReading, setReading] = useState(false)
+  const asked = useRef<AbortController>(undefined)
+
+  async function readPage(before: readonly PublicRoom[], after?: string): Promise<void> {
+    asked.current?.abort()
+    asked.current = new AbortController()
+    const { signal } = asked.current
+    setReading(true)
+    try {
+      const filter = { limit: PAGE, ...(query !== '' && { query }), ...(after !== undefined && { after }) }
+      const { conversations, next_after } = await client.conversations.directory(filter, { signal })
+      setRead({ query, rooms: [...before, ...conversations], ...(next_after !== undefined && { next_after }) })
+    } catch (error) {
+      if (signal.aborted) return
+      setRead({ query, rooms: before, error })
+    }
+    setReading(false)
+  }
+
+  // Names of one letter are not looked for.
+  const isShort = query.length === 1
+  useEffect(() => {
+    if (isShort) return
+    const timer = setTimeout(() => void readPage([]), query === '' ? 0 : TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [query])
+  useEffect(() => () => asked.current?.abort(), [])
+
+  const { rooms = [], next_after, error } = read ?? {}
+  return {
+    rooms,
+    error,
+    isLoading: isReading || (!isShort && read?.query !== query),
+    more: next_after === undefined ? undefined : () => void readPage(rooms, next_after),
+    joined: (id: string) =>
+      setRead({ ...read!, rooms: rooms.map((room) => (room.id === id ? { ...room, joined: true } : room)) }),
+  }
+}
+
+function RoomItem({ room, onJoined }: { room: PublicRoom; onJoined: () => void }) {
+  const { client, store } = useApp()
+  const { browse: words } = roomTexts.value
+  const { id, title, topic, icon, join, joined, frozen_at, participant_count } = room
+  const name = title || texts.value.conversations.untitled
+  const enter = useAction(async () => {
+    await client.conversations.join(id)
+    onJoined()
+    void store.conversations.reload()
+    goTo({ name: 'conversation', conversation_id: id })
+  })
+  const facts = [texts.value.conversations.people(participant_count), ...(frozen_at ? [words.frozen] : [])]
+  return (
+    <li>
+      <span class="name" dir="auto">
+        {icon ?? '#'} {name}
+        {topic && <small>{topic}</small>}
+        <small>{facts.join(' · ')}</small>
+      </span>
+      {joined ? (
+        <a
+          class="button"
+          href={hrefOf({ name: 'conversation', conversation_id: id })}
+          aria-label={`${words.open}: ${name}`}
+        >
+          <Icon name="check" />
+          {words.joined}
+        </a>
+      ) : join === 'anyone' && !frozen_at ? (
+        <button
+          type="button"
+          class="primary"
+          disabled={enter.isRunning}
+          aria-label={`${words.join}: ${name}`}
+          onClick={() => void enter.run()}
+        >
+          {words.join}
+        </button>
+      ) : (
+        <span class="quiet">{join === 'anyone' ? words.frozen : words.by_invite}</span>
+      )}
+      <ErrorNote error={enter.error} />
+    </li>
+  )
+}

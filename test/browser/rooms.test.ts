@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import type { Actor, Chat } from '../../lib/index.ts'
+import { hasBrowser } from '../support/browser.ts'
+import { look, lookInModes } from './looks.ts'
+import { openDetails, openStage, PASSWORD, signInAsAda } from './people.ts'
+
+async function makeGrace(chat: Chat, ada: Actor): Promise<Actor> {
+  const { user } = await chat.users.create(ada, {
+    email: 'grace@example.org',
+    username: 'grace',
+    password: PASSWORD,
+    roles: ['admin', 'member'],
+  })
+  return chat.users.actor(user.id)
+}
+
+describe.skipIf(!hasBrowser)('public rooms and rules of rooms', () => {
+  it('are found by their title, and joined', async () => {
+    const stage = await openStage({})
+    const { page, ada } = await signInAsAda(stage)
+    const { chat, url, problems } = stage
+    const grace = await makeGrace(stage.chat, ada)
+    const shown = { visibility: 'listed' } as const
+    await chat.conversations.create(grace, {
+      title: 'Steam engines',
+      topic: 'All of them',
+      ...shown,
+      policy: { join: 'anyone' },
+    })
+    await chat.conversations.create(grace, { title: 'Board', ...shown })
+    await chat.conversations.create(grace, { title: 'Hidden' })
+    await page.click('.sidebar .empty a:has-text("Browse rooms")')
+    await page.waitForSelector('.browse li:nth-child(2)')
+    expect(await page.locator('.browse .name').allTextContents()).toEqual([
+      '# Board1 person',
+      '# Steam enginesAll of them1 person',
+    ])
+    await page.waitForSelector('.browse li:has-text("Board"):has-text("By invite")')
+    await lookInModes(page, 'browse')
+    await page.fill('.settings [type=search]', 'engi')
+    await page.waitForSelector('.browse:not(:has(li:nth-child(2))) button')
+    await page.press('.browse button', 'Enter')
+    await page.waitForSelector('.conversation h2:text-is("Steam engines")')
+    await page.waitForSelector('.conversation .composer textarea')
+    await page.waitForSelector('.conversations a:has-text("Steam engines")')
+    await page.goto(`${url}/#/browse`)
+    await page.waitForSelector('.browse li:has-text("Steam engines") a:has-text("Joined")')
+    await page.fill('.settings [type=search]', 'hidden')
+    await page.waitForSelector('.settings p:text-is("No rooms with that name.")')
+    await page.click('.section-head button[aria-label="New room"]')
+    await page.click('dialog a:has-text("Browse rooms")')
+    await page.waitForSelector('dialog', { state: 'detached' })
+    expect(problems).toEqual([])
+  }, 120_000)
+
+  it('are set in the details, and the box says why it is closed', async () => {
+    const stage = await openStage({})
+    const { page, ada } = await signInAsAda(stage)
+    const { chat, url, problems } = stage
+    const grace = await makeGrace(stage.chat, ada)
+    const { conversation_id } = await chat.conversations.create(grace, { title: 'Engines' })
+    await chat.participants.add(grace, conversation_id, { user_id: ada.user_id, role: 'owner' })
+    const { root_id } = await chat.messages.postRoot(grace, conversation_id, { content: 'Does it run?' })
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await openDetails(page, 'Policies')
+    await page.selectOption('.policies select >> nth=0', 'listed')
+    await page.click('.policies label:has-text("Everybody may join") input')
+    await page.selectOption('.policies label:text-is("Who posts") + select', 'admins')
+    await page.selectOption('.policies label:text-is("Who replies") + select', 'nobody')
+    await expect
+      .poll(async () => await chat.conversations.get(ada, conversation_id))
+      .toMatchObject({ visibility: 'listed', policy: { join: 'anyone', post: 'admins', reply: 'nobody' } })
+    await lookInModes(page, 'policies')
+    await chat.participants.changeRole(grace, conversation_id, ada.user_id, { role: 'member' })
+    await page.waitForSelector('.conversation .closed:text-is("Only admins post here.")')
+    await page.waitForSelector('.details .tabs a:text-is("Policies")', { state: 'detached' })
+    await page.goto(`${url}/#/c/${conversation_id}/t/${root_id}`)
+    await page.waitForSelector('.thread .closed:text-is("Nobody replies here.")')
+    await page.hover('.conversation .message')
+    expect(await page.locator('.conversation .message .at-hand button[aria-label="Reply"]').allTextContents()).toEqual(
+      [],
+    )
+    await look(page, 'closed')
+    await chat.conversations.rename(grace, conversation_id, { frozen: true })
+    await page.waitForSelector('.thread .closed:text-is("This room is frozen: nothing is written here for now.")')
+    await chat.participants.changeRole(grace, conversation_id, ada.user_id, { role: 'owner' }).catch(() => {})
+    await chat.conversations.rename(grace, conversation_id, { frozen: false, policy: { post: null, reply: null } })
+    await page.waitForSelector('.thread .composer textarea')
+    expect(problems).toEqual([])
+  }, 120_000)
+
+  it('are frozen and thawed by an owner', async () => {
+    const stage = await openStage({})
+    const { page, ada } = await signInAsAda(stage)
+    const { chat, url, problems } = stage
+    const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
+    await page.goto(`${url}/#/c/${conversation_id}/details/policies`)
+    await page.press('.policies button:has-text("Freeze")', 'Enter')
+    await page.waitForSelector('.policies button:text-is("Unfreeze")')
+    await page.waitForSelector('.conversation .closed')
+    expect(await page.locator('.policies select:not([disabled])').allTextContents()).toEqual([])
+    await page.click('.policies button:text-is("Unfreeze")')
+    await page.waitForSelector('.conversation .composer textarea')
+    expect((await chat.conversations.get(ada, conversation_id)).frozen_at).toBeUndefined()
+    expect(problems).toEqual([])
+  }, 60_000)
+})
