@@ -8,6 +8,7 @@ import { ATTACHMENTS } from './invariants-attachments.ts'
 import { MERGED } from './invariants-merging.ts'
 import { notificationInvariants } from './invariants-notifications.ts'
 import { reactionInvariants } from './invariants-reactions.ts'
+import { DIRECT_IS_PRIVATE } from './invariants-rooms.ts'
 import { searchInvariants } from './invariants-search.ts'
 import { valueInvariants } from './invariants-values.ts'
 
@@ -224,6 +225,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
                        SELECT p.user_id AS id FROM participants p WHERE p.conversation_id = c.id
                         UNION ALL SELECT c.system_id WHERE c.system_id IS NOT NULL) pair))`,
     },
+    DIRECT_IS_PRIVATE,
     {
       name: 'conversations.owned',
       says: 'Every conversation has an owner, unless a part of the host has created it.',

@@ -83,6 +83,7 @@ const BREAKS: Record<string, string> = {
   'conversations.clock': 'UPDATE conversations SET clock = 0',
   'conversations.direct': 'UPDATE conversations SET is_group = 0',
   'pair-key-matches-participants': "UPDATE conversations SET pair_key = id || ':' || id, is_direct = 1, is_group = 0",
+  'public-not-direct': "UPDATE conversations SET is_direct = 1, visibility = 'listed'",
   'conversations.owned': "UPDATE participants SET role = 'member'",
   'idempotency.posted': `INSERT INTO idempotency_keys (user_id, name, request_hash, message_id, created_at)
     SELECT (SELECT max(id) FROM users), 'k', 'h', min(id), 0 FROM messages`,
@@ -100,6 +101,7 @@ const BREAKS: Record<string, string> = {
 
 /** What can be repaired: counts, and copies of rows. */
 const REPAIRABLE = [
+  'public-not-direct',
   'quotes-in-conversation',
   'variants-share-a-parent',
   'messages.erased',
