@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await choose(ada, 'Have you seen it', 'Pin')
     await ada.waitForSelector('.message:has-text("Have you seen it") .tag:text("pinned")')
     const threads = [ada.url(), grace.url()] as const
-    await openDetails(ada, 'About')
+    await openDetails(ada, 'Policies')
     await ada.click('.details .check:has-text("Show who has read a message") input')
     await openDetails(ada, 'Notifications')
     await ada.selectOption('.details select:has(option[value=forever])', 'forever')

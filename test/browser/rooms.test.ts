@@ -104,4 +104,30 @@ describe.skipIf(!hasBrowser)('public rooms and rules of rooms', () => {
     expect((await chat.conversations.get(ada, conversation_id)).frozen_at).toBeUndefined()
     expect(problems).toEqual([])
   }, 60_000)
+
+  it('a guest signs in, and keeps the conversation', async () => {
+    const config = { guests: { enabled: true, contacts: ['ada'] } }
+    const stage = await openStage({}, config)
+    const { user } = await stage.chat.setup.run({ email: 'ada@example.org', password: PASSWORD, display_name: 'Ada' })
+    const ada = await stage.chat.users.actor(user.id)
+    await makeGrace(stage.chat, ada)
+    const { page } = await stage.visit(stage.url)
+    await page.evaluate(
+      `fetch('/api/guests', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"display_name":"Visitor"}' })`,
+    )
+    await page.goto(`${stage.url}/?again`)
+    await page.click('.conversations a:has-text("Visitor")')
+    await page.fill('.conversation .composer textarea', 'My order is lost')
+    await page.press('.conversation .composer textarea', 'Enter')
+    await page.waitForSelector('.conversation .message:has-text("My order is lost")')
+    await look(page, 'guest')
+    await page.click('.banners button:text-is("Sign in to keep this")')
+    await page.fill('dialog [name=email]', 'grace@example.org')
+    await page.fill('dialog [name=password]', PASSWORD)
+    await page.press('dialog [name=password]', 'Enter')
+    await page.waitForSelector('.banners button:text-is("Sign in to keep this")', { state: 'detached' })
+    await page.waitForSelector('.conversation .message:has-text("My order is lost")')
+    await page.waitForSelector('.conversation .composer textarea')
+    expect(stage.problems).toEqual([])
+  }, 120_000)
 })

@@ -31,8 +31,8 @@ export interface Session {
   isSetUp: ReadonlySignal<boolean>
   /** Whether the last session ended without a sign-out. */
   hasEnded: ReadonlySignal<boolean>
-  /** @throws ChatError as `client.auth.login` */
-  signIn(email: string, password: string): Promise<void>
+  /** Signs in; `claims`: what the guest of before has written is the user's. @throws ChatError as `client.auth.login` */
+  signIn(email: string, password: string, options?: { claims?: boolean }): Promise<void>
   /**
    * Creates the first administrator, and signs in; `prepare` runs before the chat is shown.
    *
@@ -72,8 +72,8 @@ export function createSession(
     tellOthers({ user_id: next.id, csrf_token })
   }
 
-  async function signIn(email: string, password: string): Promise<void> {
-    const { user, csrf_token } = await client.auth.login({ email, password })
+  async function signIn(email: string, password: string, { claims = false } = {}): Promise<void> {
+    const { user, csrf_token } = await client.auth.login({ email, password, ...(claims && { claim: true }) })
     begin(user, csrf_token)
   }
 

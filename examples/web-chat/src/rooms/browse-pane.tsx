@@ -132,7 +132,7 @@ function RoomItem({ room, onJoined }: { room: PublicRoom; onJoined: () => void }
         <a
           class="button"
           href={hrefOf({ name: 'conversation', conversation_id: id })}
-          aria-label={`${words.open}: ${name}`}
+          aria-label={`${words.joined}: ${name}`}
         >
           <Icon name="check" />
           {words.joined}

@@ -1,6 +1,7 @@
 import type { User } from 'chat-server/client'
 import { useEffect } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
+import { hasOwnSignIn } from '../app/own-sign-in.ts'
 import { useReadable } from '../app/readable.ts'
 import { ConversationPane } from '../conversations/pane.tsx'
 import { Sidebar } from '../conversations/sidebar.tsx'
@@ -28,6 +29,7 @@ const Followed = lazy(() => import('../threads/followed-pane.tsx').then(({ Follo
 const AlertsOffer = lazy(() => import('../inbox/alerts-offer.tsx').then(({ AlertsOffer }) => AlertsOffer))
 const ProfileCard = lazy(() => import('../people/profile-card.tsx').then(({ ProfileCard }) => ProfileCard))
 const Drafts = lazy(() => import('../compose/drafts-pane.tsx').then(({ DraftsPane }) => DraftsPane))
+const GuestNote = lazy(() => import('./guest-note.tsx').then(({ GuestNote }) => GuestNote))
 const Browse = lazy(() => import('../rooms/browse-pane.tsx').then(({ BrowsePane }) => BrowsePane))
 const Administration = lazy(() =>
   import('../administration/administration-pane.tsx').then(({ AdministrationPane }) => AdministrationPane),
@@ -35,7 +37,8 @@ const Administration = lazy(() =>
 
 /** The chat: conversations, the threads of one of them, and one of these; as many side by side as there is room for. */
 export function Chat({ user }: { user: User }) {
-  const { brand, store, session, route } = useApp()
+  const app = useApp()
+  const { store, session, route } = app
   const connection = useReadable(store.connection)
   const at = route.value
   const conversation_id = 'conversation_id' in at ? at.conversation_id : undefined
@@ -74,10 +77,11 @@ export function Chat({ user }: { user: User }) {
                 : at.name
       }
     >
-      <h1 class="hidden">{brand.name}</h1>
+      <h1 class="hidden">{app.brand.name}</h1>
       <div class="banners">
         <ConnectionBanner connection={connection} />
         <UpdateNote />
+        {user.kind === 'guest' && hasOwnSignIn(app) && <GuestNote />}
         {offersAlerts.value && <AlertsOffer />}
       </div>
       <Sidebar user={user} selected={conversation_id} />

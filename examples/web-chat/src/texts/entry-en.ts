@@ -21,6 +21,11 @@ export const texts = {
     forgot_button: 'Send the link',
     forgot_done: 'If there is an account with this address, the mail is on its way.',
   },
+  guest: {
+    text: 'You write as a guest.',
+    sign_in: 'Sign in to keep this',
+    claim: 'What you have written here is then yours.',
+  },
   join: {
     title: (place: string) => `Join ${place}`,
     untitled: 'a room',

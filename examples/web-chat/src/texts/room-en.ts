@@ -90,7 +90,6 @@ export const texts = {
     none: 'No rooms with that name.',
     empty: 'There are no public rooms yet.',
     join: 'Join',
-    open: 'Open',
     joined: 'Joined',
     by_invite: 'By invite',
     frozen: 'frozen',

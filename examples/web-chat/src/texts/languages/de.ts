@@ -39,6 +39,11 @@ export const texts: Texts = {
     forgot_button: 'Link senden',
     forgot_done: 'Wenn es ein Konto mit dieser Adresse gibt, ist die E-Mail unterwegs.',
   },
+  guest: {
+    text: 'Du schreibst als Gast.',
+    sign_in: 'Anmelden, um dies zu behalten',
+    claim: 'Was du hier geschrieben hast, gehört dann dir.',
+  },
   join: {
     title: (place) => `${place} beitreten`,
     untitled: 'Einem Raum',
@@ -333,7 +338,6 @@ export const texts: Texts = {
     none: 'Kein Raum mit diesem Namen.',
     empty: 'Es gibt noch keine öffentlichen Räume.',
     join: 'Beitreten',
-    open: 'Öffnen',
     joined: 'Dabei',
     by_invite: 'Auf Einladung',
     frozen: 'eingefroren',
