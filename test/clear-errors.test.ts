@@ -130,6 +130,7 @@ const CASES: Record<string, Record<string, Case[]>> = {
     inboxOf: NEEDS_STORE,
     peopleOf: NEEDS_STORE,
     followedThreadsOf: NEEDS_STORE,
+    canOf: NEEDS_STORE,
     pinsOf: NEEDS_STORE,
     presenceOf: NEEDS_STORE,
     receiptsOf: NEEDS_STORE,
