@@ -4,6 +4,7 @@ import * as keys from './accounts/api-keys/routes.ts'
 import * as keysOfUsers from './accounts/api-keys/routes-admin.ts'
 import * as audit from './accounts/audit/routes.ts'
 import * as emails from './accounts/email-addresses/routes.ts'
+import * as hostPeople from './accounts/host-identity/routes.ts'
 import * as identities from './accounts/identities/routes.ts'
 import * as oauth from './accounts/oauth/routes.ts'
 import * as resets from './accounts/password-resets/routes.ts'
@@ -41,6 +42,7 @@ import type { AnyRoute } from './endpoint.ts'
 import * as erasure from './erasure/routes.ts'
 import * as guests from './guests/routes.ts'
 import * as limits from './limits/routes.ts'
+import * as merging from './merging/routes.ts'
 import * as openai from './openai-api/routes.ts'
 import * as capabilities from './ops/capabilities/routes.ts'
 import * as ops from './ops/routes.ts'
@@ -61,6 +63,9 @@ export const endpoints = {
   tokens,
   identities,
   users: {
+    // By subject first: their paths are none of a user's id.
+    ...hostPeople,
+    ...merging,
     ...users,
     ...people,
     ...administration,

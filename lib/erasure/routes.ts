@@ -1,3 +1,4 @@
+import { Erasure, Subject } from '../accounts/users/schema.ts'
 import { route } from '../endpoint.ts'
 import * as service from './service.ts'
 
@@ -11,4 +12,20 @@ export const erase = route({
   access: 'admin',
   status: 204,
   run: service.erase,
+})
+
+export const eraseBySubject = route({
+  method: 'DELETE',
+  path: '/api/admin/users/by-subject/{subject}',
+  params: { subject: Subject },
+  tag: 'Administration',
+  summary: 'Erase the user of a person of your application',
+  description:
+    'As by id. Also with a server key with the scope `users`, which erases no administrators (403). Not with an API key.',
+  access: 'admin',
+  server_key: 'users',
+  query: Erasure,
+  status: 204,
+  errors: service.erase.errors,
+  handler: ({ chat, actor, params, query }) => chat.users.erase(actor, { subject: params.subject }, query),
 })

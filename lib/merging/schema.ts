@@ -2,8 +2,11 @@ import * as v from 'valibot'
 import { Subject, User } from '../accounts/users/schema.ts'
 import { Id } from '../core/schema.ts'
 
+export const MergedById = v.strictObject({ user_id: Id })
+export const MergedBySubject = v.strictObject({ subject: v.pipe(Subject, v.description('Your own id of the person')) })
+
 /** A user by id, or by the host's own id. */
-export const MergedPerson = v.union([v.strictObject({ user_id: Id }), v.strictObject({ subject: Subject })])
+export const MergedPerson = v.union([MergedById, MergedBySubject])
 export type MergedPerson = v.InferOutput<typeof MergedPerson>
 
 export const MergeInput = v.object({ from: MergedPerson, into: MergedPerson })

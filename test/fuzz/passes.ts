@@ -24,6 +24,9 @@ const ENDS_ACCESS = [
   'authChangePassword',
   'usersChange',
   'usersErase',
+  'usersEraseBySubject',
+  'usersEndBySubject',
+  'usersMerge',
   'usersEndSession',
   'usersEndSessions',
   'authChangeProfile',
@@ -34,7 +37,8 @@ const ENDS_SESSION = ['authLogout', 'authRefresh']
 
 const isOfSession = ({ access }: AnyRoute) => access === 'session' || access === 'admin'
 /** Calls no key may make; the use-cases say which these are. */
-const isForPeople = (name: string, { sign_in }: AnyRoute) => sign_in || name === 'usersCreate'
+const isForPeople = (name: string, { sign_in }: AnyRoute) =>
+  sign_in || /^users(Create|Ensure|Merge)$|BySubject$/.test(name)
 
 const namesWhere = (belongs: (name: string, route: AnyRoute) => boolean) =>
   allRoutes.filter(([name, route]) => belongs(name, route)).map(([name]) => name)

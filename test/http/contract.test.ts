@@ -108,6 +108,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
   })
   const params = { requests_per_second: 1, burst: 1 }
   const adminBodies: Record<string, object> = {
+    '/api/admin/users/merge': { from: { subject: 'one' }, into: { subject: 'other' } },
     '/api/admin/limits/profiles': { name: 'x', params },
     '/api/admin/limits/reset': { address: '192.0.2.7' },
     '/api/admin/limits/profiles/{id}': { params },

@@ -80,6 +80,8 @@ const VALID: Record<string, object> = {
   newcomersInvite: { email: 'new@example.org', mail: false },
   newcomersSignUp: { token: 'made up', username: 'somebody', password: PASSWORD },
   keysCreate: { name: 'a key' },
+  usersEnsure: { username: 'somebody-else' },
+  usersMerge: { from: { subject: 'one' }, into: { subject: 'other' } },
   usersCreate: { username: 'somebody', email: 'somebody@example.org' },
   participantsAdd: { username: 'eve' },
   conversationsDirect: { username: 'eve' },

@@ -62,6 +62,8 @@ const BODIES: Record<string, (world: World) => object> = {
   emailsUndoChange: () => ({ token: 'made up' }),
   emailsVerify: () => ({ token: 'made up' }),
   keysCreate: () => ({ name: 'a key' }),
+  usersEnsure: () => ({}),
+  usersMerge: () => ({ from: { subject: 'one' }, into: { subject: 'other' } }),
   usersCreate: (world) => ({ username: `new-${world.serial}`, email: `new-${world.serial}@example.org` }),
   usersChange: () => ({ display_name: 'Renamed' }),
   conversationsCreate: () => ({}),
@@ -107,10 +109,12 @@ const PHOTO = png(2, 2)
 const PARAMS = { requests_per_second: 1000, burst: 1000 }
 
 /** Routes whose calls need a world of their own. */
-const PARTICULAR = /^limits|^attachmentsLinked$|^messagesRestore$|^newcomersRevoke$|^usersErase$|^usersLockDown$/
+const PARTICULAR =
+  /^limits|^attachmentsLinked$|^messagesRestore$|^newcomersRevoke$|^usersErase$|^usersLockDown$|^usersEnsure$|BySubject$/
 
 interface World {
   serial: number
+  subject: string
   id: string
   profile_id: string
   conversation_id: string
@@ -220,6 +224,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       provider: 'provider_a',
       path: 'security.txt',
       emoji: ':tada:',
+      subject: `person-${n}`,
     }
   }
 
@@ -272,6 +277,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
         const passing = { username: `passing-${world.serial}`, email: `passing-${world.serial}@example.org` }
         world.user_id = (await service.chat.users.create(OPERATOR, passing)).user.id
       }
+      if (name.endsWith('BySubject')) await service.chat.users.ensure(OPERATOR, { subject: world.subject })
       const path = route.path.replace(/\{(\w+)\}/g, (_: string, param: string) => String(world[param as keyof World]))
       const json = BODIES[name]?.(world)
       const bytes = name === 'authSetAvatar' ? new Uint8Array(PHOTO) : FILE

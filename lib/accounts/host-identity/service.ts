@@ -28,7 +28,7 @@ import { endMeans } from '../means/ending.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { announceChange } from '../users/announcing.ts'
 import { isOwnPhoto } from '../users/photos.ts'
-import { kindWith } from '../users/rules.ts'
+import { kindWith, sparesAdministrators } from '../users/rules.ts'
 import { findUserByEmail, findUserByUsername, lockUser, type ShownUser, type UserRow } from '../users/store.ts'
 import { insertUser, updateProfile } from '../users/store-naming.ts'
 import { withKnownRoles } from './known-roles.ts'
@@ -37,10 +37,13 @@ import { placeholderUser, toProfile } from './rules.ts'
 /** A user of the host's, as it is stored. */
 export type HostUser = ShownUser &
   Pick<UserRow, 'disabled_at' | 'created_at'> &
-  Partial<Pick<IdentifiedUser, 'tokens_after' | 'claims_at'>>
+  Partial<Pick<IdentifiedUser, 'tokens_after' | 'claims_at'>> & {
+    /** Set where the call has created the user. */
+    is_new?: boolean
+  }
 
 /** The source of what is known of a user, as in an audit entry. */
-type By = Pick<AuditEntry, 'actor_id' | 'ip'>
+type By = Pick<AuditEntry, 'actor_id' | 'ip' | 'server_key'>
 
 /** The minimum time between two stored instants of proofs that give the same names. */
 const CLAIM_SECONDS = 60
@@ -165,6 +168,7 @@ const NO_SUBJECT =
 /** The user of a person of the host's, created or updated if that is necessary: the same one at every call. */
 export async function upsertHostUser(ctx: Context, identity: HostIdentity, by: By): Promise<HostUser> {
   const existing = await findIdentity(ctx.db, hostKey(identity.subject))
+  if (existing) sparesAdministrators(existing, by)
   if (existing && (await isCurrent(ctx, existing, identity))) return existing
   for (let left = MAX_ATTEMPTS - 1; ; left--) {
     try {
@@ -185,6 +189,7 @@ async function isCurrent(ctx: Context, user: HostUser, identity: HostIdentity): 
 /** Creates or updates the user. @throws ChatError 409 when another request was faster */
 async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: By): Promise<HostUser> {
   const existing = await findLocked(tx, hostKey(identity.subject))
+  if (existing) sparesAdministrators(existing, by)
   if (existing && (isRefused(existing, identity) || isOutdated(existing, identity))) return existing
   const profile = await profileOf(tx, identity, existing ?? placeholderUser(ctx.id(), toProfile(identity)), ctx.now())
   if (existing) {
@@ -208,7 +213,7 @@ async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: 
   await noteClaim(tx, identity)
   await ctx.accounts.joinRooms(tx, row, by.ip)
   tx.audit({ act: 'user.created', ...by, subject_id: row.id, detail: { by: 'host', roles: row.roles } })
-  return row
+  return { ...row, is_new: true }
 }
 
 /** Read again under the lock, so that concurrent changes are not overwritten. */

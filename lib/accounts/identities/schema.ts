@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant } from '../../core/schema.ts'
-import { AvatarUrl, DisplayName, Email, Roles, Subject, Username } from '../users/schema.ts'
+import { Account, AvatarUrl, DisplayName, Email, Roles, Subject, Username } from '../users/schema.ts'
 
 /** The number of cookies that a host may set with a response: browsers keep about fifty of a site. */
 const MAX_COOKIES = 20
@@ -58,6 +58,17 @@ export const HostPerson = v.object({
   roles: v.optional(Roles),
 })
 export type HostPerson = v.InferOutput<typeof HostPerson>
+
+/** What a client of the service stores of a person of the host's, whose subject is in the path. */
+export const PersonInput = v.omit(HostPerson, ['subject'])
+export type PersonInput = v.InferOutput<typeof PersonInput>
+
+/** The user of a person of the host's. */
+export const EnsuredAccount = v.object({
+  user: Account,
+  created: v.pipe(v.boolean(), v.description('Whether this call has created the user')),
+})
+export type EnsuredAccount = v.InferOutput<typeof EnsuredAccount>
 
 /** An identity at a sign-in provider, as its user reads it. */
 export const OwnIdentity = v.object({

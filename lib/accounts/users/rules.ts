@@ -45,6 +45,19 @@ export function administers({ roles, disabled_at }: Omit<Standing, 'id'>): boole
   return disabled_at === null && splitRoles(roles).includes('admin')
 }
 
+/**
+ * Refuses to a server key what would change an administrator: a stolen key must not take over an account that may do all.
+ *
+ * @throws ChatError `forbidden`
+ */
+export function sparesAdministrators(
+  { roles }: Pick<Standing, 'roles'>,
+  { server_key }: Pick<Actor, 'server_key'>,
+): void {
+  if (server_key === undefined || !splitRoles(roles).includes('admin')) return
+  throw new ChatError('forbidden', { reason: 'key', message: 'A server key changes no administrators.' })
+}
+
 /** Whether this account is the only active administrator among these. */
 export function isLastAdmin(accounts: Standing[], id: string): boolean {
   const admins = accounts.filter(administers)

@@ -71,9 +71,10 @@ export const DisplayName = v.pipe(
 export const AvatarUrl = v.pipe(
   text(MAX_LENGTH.url),
   v.check((url) => url === '' || isPhotoUrl(url), 'must be an https URL without credentials, or empty'),
+  v.metadata({ pattern: '^(\\s*[Hh][Tt][Tt][Pp][Ss]:.+)?$' }),
+  v.description('An https URL of at most 2048 visible characters; an empty text removes it'),
   v.transform((url) => (url === '' ? '' : new URL(url).href)),
   v.maxLength(MAX_LENGTH.url),
-  v.description('An https URL of at most 2048 characters; an empty text removes it'),
 )
 
 function isPhotoUrl(text: string): boolean {

@@ -1,5 +1,5 @@
 import { route } from '../../endpoint.ts'
-import { Conversation, ConversationPage, CreatedConversation, OpenedConversation } from './schema.ts'
+import { Conversation, ConversationPage, EnsuredConversation, OpenedConversation } from './schema.ts'
 import { ConversationSettings } from './schema-settings.ts'
 import * as service from './service.ts'
 import * as ofClient from './service-client.ts'
@@ -11,11 +11,12 @@ export const create = route({
   tag: 'Conversations',
   summary: 'Create a conversation',
   description:
-    'The caller becomes its owner. With `is_group: false` it has at most two participants. Without a `layout` it gets `conversations.default_layout`. A `ref` is for administrators, and `conflict` if another conversation has it.',
+    'The caller becomes its owner. With `is_group: false` it has at most two participants. Without a `layout` it gets `conversations.default_layout`. A `ref` is for administrators and system actors, and `conflict` if another conversation has it; with `ensure: true` that one is returned (200).',
   access: 'session',
   example: { title: 'Engines' },
   status: 201,
-  output: CreatedConversation,
+  status_unless_created: 200,
+  output: EnsuredConversation,
   run: ofClient.createByClient,
 })
 

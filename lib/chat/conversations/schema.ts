@@ -133,8 +133,24 @@ export const ConversationByRef = v.object({
 })
 export type ConversationByRef = v.InferOutput<typeof ConversationByRef>
 
+/** What a client of the service creates a conversation with. */
+export const ConversationByClient = v.object({
+  ...ConversationInput.entries,
+  ensure: v.optional(
+    v.pipe(v.boolean(), v.description('With a `ref`: returns the conversation that has it, and else creates it')),
+  ),
+})
+export type ConversationByClient = v.InferOutput<typeof ConversationByClient>
+
 export const CreatedConversation = v.object({ conversation_id: Id, conversation: Conversation })
 export type CreatedConversation = v.InferOutput<typeof CreatedConversation>
+
+/** A conversation that a client has created, or with `ensure` one that may have existed. */
+export const EnsuredConversation = v.object({
+  ...CreatedConversation.entries,
+  created: v.optional(v.pipe(v.boolean(), v.description('With `ensure`: whether this call has created it'))),
+})
+export type EnsuredConversation = v.InferOutput<typeof EnsuredConversation>
 
 /** A conversation that was there already, or was created. */
 export const OpenedConversation = v.object({
@@ -163,7 +179,7 @@ export const ParticipantBySubject = v.object({
   role,
 })
 
-/** A participant to add, in the process: a host may pass its own id. Over HTTP, that would reveal subjects. */
+/** A participant to add: a host may pass its own id, in the process and by a server key. For users, that would reveal subjects. */
 export const AnyParticipantInput = v.union([...ParticipantInput.options, ParticipantBySubject])
 export type AnyParticipantInput = v.InferOutput<typeof AnyParticipantInput>
 

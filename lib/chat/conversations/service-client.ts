@@ -1,22 +1,32 @@
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
-import type { Conversation, CreatedConversation } from './schema.ts'
+import { type Conversation, ConversationByClient, type EnsuredConversation } from './schema.ts'
 import { DirectInput } from './schema-direct.ts'
-import { create } from './service.ts'
+import { create, findOrCreate } from './service.ts'
 import { rename } from './service-changing.ts'
 import { direct } from './service-direct.ts'
 
-/** {@link create} for a client of the service: only administrators set a `ref`: no user takes one before the host. */
+/**
+ * {@link create} for a client of the service: only administrators and parts of the host set a `ref`: no user takes one before
+ * the host. With `ensure` it is `chat.conversations.ensure`.
+ */
 export const createByClient = useCase({
   ...create,
-  run: (ctx, actor, input): Promise<CreatedConversation> => {
+  input: ConversationByClient,
+  errors: [...create.errors, 'not_found'],
+  run: async (ctx, actor, { ensure, ...input }): Promise<EnsuredConversation> => {
     assertMayRef(actor, input)
-    return create.run(ctx, actor, input)
+    if (!ensure) return create.run(ctx, actor, input)
+    const { ref } = input
+    if (ref === undefined) throw new ChatError('validation_failed', { errors: [WITHOUT_REF] })
+    return findOrCreate(ctx, actor, { ...input, ref })
   },
 })
 
-/** {@link rename} for a client of the service: only administrators set a `ref`, as for {@link createByClient}. */
+const WITHOUT_REF = { path: 'ref', message: 'is missing: ensure needs it' }
+
+/** {@link rename} for a client of the service: it sets a `ref` as {@link createByClient}. */
 export const renameByClient = useCase({
   ...rename,
   run: (ctx, actor, conversationId, input): Promise<Conversation> => {
@@ -29,7 +39,7 @@ export const renameByClient = useCase({
 export const directByClient = useCase({ ...direct, input: DirectInput })
 
 function assertMayRef(actor: Actor, { ref }: { ref?: string | undefined }): void {
-  if (ref !== undefined && !actor.roles.includes('admin'))
+  if (ref !== undefined && !actor.roles.includes('admin') && actor.system === undefined)
     throw new ChatError('forbidden', {
       reason: 'role',
       message: 'Only an administrator sets the ref of a conversation over HTTP.',

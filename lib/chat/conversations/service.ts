@@ -1,8 +1,9 @@
 import { byActor } from '../../accounts/audit/rules.ts'
 import { photosOf } from '../../accounts/users/photos.ts'
 import { listEnabledUsers } from '../../accounts/users/store.ts'
+import type { Context } from '../../context.ts'
 import { assertMay, assertServiceRight } from '../../core/access.ts'
-import { assertUser, refuseGuests } from '../../core/actor.ts'
+import { type Actor, assertUser, refuseGuests } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
@@ -40,6 +41,7 @@ import {
   type ConversationSummary,
   ConversationsQuery,
   type CreatedConversation,
+  type OpenedConversation,
 } from './schema.ts'
 import { settingsContext } from './service-settings.ts'
 import { listConversations } from './store.ts'
@@ -116,19 +118,27 @@ export const ensure = useCase({
   input: ConversationByRef,
   errors: ['forbidden', 'not_found'],
   run: async (ctx, actor, input): Promise<CreatedConversation> => {
-    for (;;) {
-      const conversation_id = await findConversationByRef(ctx.db, input.ref)
-      if (conversation_id !== undefined)
-        return { conversation_id, conversation: await get.run(ctx, actor, conversation_id) }
-      try {
-        return await create.run(ctx, actor, input)
-      } catch (error) {
-        // Another call was faster.
-        if (!(error instanceof ChatError && error.code === 'conflict')) throw error
-      }
-    }
+    const { created: _, ...answer } = await findOrCreate(ctx, actor, input)
+    return answer
   },
 })
+
+/** The conversation with a ref, as {@link ensure}, and whether this call has created it. */
+export async function findOrCreate(ctx: Context, actor: Actor, input: ConversationByRef): Promise<OpenedConversation> {
+  for (;;) {
+    const conversation_id = await findConversationByRef(ctx.db, input.ref)
+    if (conversation_id !== undefined) {
+      const conversation = await get.run(ctx, actor, conversation_id)
+      return { conversation_id, created: false, conversation }
+    }
+    try {
+      return { ...(await create.run(ctx, actor, input)), created: true }
+    } catch (error) {
+      // Another call was faster.
+      if (!(error instanceof ChatError && error.code === 'conflict')) throw error
+    }
+  }
+}
 
 /** @throws ChatError `not_found` */
 export const get = useCase({

@@ -20,7 +20,7 @@ export const add = route({
   tag: 'Conversations',
   summary: 'Add a participant',
   description:
-    'Takes a user id, username or email address; requires the role owner or admin. An email address that no user has verified creates an invite instead, which the caller delivers, or with `mail: true` the service. An API key adds no owners.',
+    'Takes a user id, username or email address, from a system actor also a `subject`; requires the role owner or admin. An email address that no user has verified creates an invite instead, which the caller delivers, or with `mail: true` the service. An API key adds no owners.',
   access: 'session',
   example: { username: 'grace' },
   status: 201,

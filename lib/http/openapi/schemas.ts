@@ -77,6 +77,7 @@ const FEATURES: object[] = [
   keysOfUsers,
   tokens,
   limits,
+  merging,
   mentions,
   messages,
   nodes,

@@ -20,6 +20,7 @@ export const PARAMETERS: Record<ParamName, string> = {
   session_id: 'The session',
   key: 'The key of the photo: the last part of its URL',
   key_id: 'The API key',
+  subject: 'Your own id of the person',
   identity_id: 'The identity at a provider',
   invite_id: 'The invite of a newcomer',
   id: 'The profile or the assignment',

@@ -5,17 +5,11 @@ import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes, startNodes } from '../../support/describe-service.ts'
 import { codeOf, type Person } from '../../support/service.ts'
 import { openStream } from '../../support/stream.ts'
+import { callWith, refusalOf, type Sent } from './calls.ts'
 
 /** The clock of the services: it runs on from here. */
 let ahead = 0
 const now = () => Date.now() * 1000 + ahead
-
-/** What a call returned. */
-interface Answer {
-  status: number
-  // biome-ignore lint/suspicious/noExplicitAny: what the tests read of many shapes.
-  body: any
-}
 
 describeOnEachDatabase('a server key', (openUrl) => {
   const lines: string[] = []
@@ -27,8 +21,6 @@ describeOnEachDatabase('a server key', (openUrl) => {
       ports: { now, log },
     }),
   )
-  /** On SQLite the reads of a turn of the event loop see one state. */
-  const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
   let founder: Person
   let ada: Person
   let conversation_id: string
@@ -47,29 +39,11 @@ describeOnEachDatabase('a server key', (openUrl) => {
       await service.chat.serverKeys.revoke(OPERATOR, id)
   }
 
-  async function call(
-    key: string,
-    act_as: string | undefined,
-    line: string,
-    { body, headers = {}, at = service }: { body?: object; headers?: Record<string, string>; at?: typeof service } = {},
-  ): Promise<Answer> {
-    await nextTurn()
-    const [method, path] = line.split(' ') as [string, string]
-    const response = await fetch(at.base_url + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(act_as !== undefined && { 'chat-act-as': act_as }),
-        ...(body && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    return { status: response.status, body: text ? JSON.parse(text) : undefined }
+  const call = (key: string, act_as: string | undefined, line: string, sent: Sent & { at?: typeof service } = {}) => {
+    const { at = service, ...rest } = sent
+    return callWith(at, key, line, { ...rest, act_as })
   }
-
-  const refusal = ({ status, body }: Answer) => [status, body.code, body.reason]
+  const refusal = refusalOf
 
   it('acts for a user by id and by subject, on every node, with the rights of that user', async () => {
     const { key } = await make(['act_as'])
