@@ -39,7 +39,9 @@ export async function redocly(openApi: object): Promise<string[]> {
     const run = promisify(execFile)(process.execPath, [command, ...args], { cwd: folder, env, maxBuffer: 1e8 })
     const { stdout } = await run.catch((error: { stdout: string }) => error)
     const { problems } = JSON.parse(stdout) as RedoclyReport
-    return problems.filter(isProblem).map(({ ruleId, message, location }) => `${ruleId} at ${location[0]?.pointer}: ${message}`)
+    return problems
+      .filter(isProblem)
+      .map(({ ruleId, message, location }) => `${ruleId} at ${location[0]?.pointer}: ${message}`)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
