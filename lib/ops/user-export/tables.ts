@@ -107,6 +107,7 @@ export const OTHER_TABLES: Record<string, string> = {
   search_gone: 'the search index, made of messages',
   migrations: 'names no user',
   meta: 'names no user',
+  server_keys: 'keys of programs: they name no user',
   setup: 'names no user',
   limit_profiles: 'names no user',
   limit_assignments: 'names no user',
