@@ -7,11 +7,11 @@ const CLIENT = "export * from './lib/client/index.ts'"
 
 /** What a page downloads at most for entry points when it starts, in bytes: bundled, minified and compressed. */
 const MAX_BYTES: Record<string, number> = {
-  [CLIENT]: 6_150,
+  [CLIENT]: 6_180,
   "export * from './lib/client/store/index.ts'": 12_640,
   "export * from './lib/client/store/parts.ts'": 7_440,
-  [`${CLIENT}; export * from './lib/client/store/index.ts'`]: 18_000,
-  [`${CLIENT}; export * from './lib/client/react/index.ts'`]: 25_000,
+  [`${CLIENT}; export * from './lib/client/store/index.ts'`]: 18_030,
+  [`${CLIENT}; export * from './lib/client/react/index.ts'`]: 25_040,
 }
 
 /** What it downloads at most of the client when it uploads, and where streams need an `XMLHttpRequest`. */

@@ -8,7 +8,7 @@ import { toAccount } from '../users/accounts.ts'
 import { photosOf } from '../users/photos.ts'
 import type { Account } from '../users/schema.ts'
 import { upsertHostUser } from './service.ts'
-import { endForSubject, ensure } from './service-people.ts'
+import { endLogins, ensure } from './service-people.ts'
 
 /**
  * {@link ensure} for a client of the service, and whether the user is new.
@@ -25,7 +25,7 @@ export const ensureBySubject = useCase({
     const person = parseInput(HostPerson, { ...input, subject })
     if (actor.server_key !== undefined && person.roles?.includes('admin'))
       throw new ChatError('forbidden', { reason: 'key', message: 'A server key makes no administrators.' })
-    const user = await upsertHostUser(ctx, person, byActor(actor))
+    const user = await upsertHostUser(ctx, person, byActor(actor), actor)
     return { user: await toAccount(ctx.db, user, photosOf(ctx.config)), created: user.is_new === true }
   },
 })
@@ -45,13 +45,13 @@ export const findBySubject = useCase({
   },
 })
 
-/** {@link endForSubject} for a client of the service. @throws ChatError `forbidden` unless the actor is an administrator, and with an API key */
+/** `endForSubject` for a client of the service. @throws ChatError `forbidden` unless the actor is an administrator, and with an API key */
 export const endBySubject = useCase({
   takes: ['actor', 'subject'],
   frees: 'whole',
   run: async (ctx, actor, subject): Promise<void> => {
     assertAdmin(actor)
     refuseKeys(actor)
-    await endForSubject.run(ctx, subject)
+    await endLogins(ctx, subject, actor)
   },
 })

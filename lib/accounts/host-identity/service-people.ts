@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import { assertRoles } from '../../core/access.ts'
 import { type Actor, assertAdmin, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -26,7 +27,8 @@ export const ensure = useCase({
     assertAdmin(actor)
     refuseKeys(actor)
     assertRoles(ctx.access.service, 'roles', input.roles ?? [])
-    return { user: await toAccount(ctx.db, await upsertHostUser(ctx, input, byActor(actor)), photosOf(ctx.config)) }
+    const user = await upsertHostUser(ctx, input, byActor(actor), actor)
+    return { user: await toAccount(ctx.db, user, photosOf(ctx.config)) }
   },
 })
 
@@ -56,15 +58,19 @@ export const endForSubject = useCase({
   takes: ['subject'],
   errors: ['validation_failed'],
   frees: 'whole',
-  run: async (ctx, subject): Promise<void> => {
-    const user = await findPerson(ctx.db, subject).catch(unlessUnknown)
-    if (!user) return
-    await ctx.write(async (tx) => {
-      await endStreams(tx, user.id, ctx.now())
-      tx.recheckStreams({ user_id: user.id })
-    })
-  },
+  run: (ctx, subject): Promise<void> => endLogins(ctx, subject),
 })
+
+/** @param admin an actor who ends them as an administrator, and must still be one */
+export async function endLogins(ctx: Context, subject: string, admin?: Actor): Promise<void> {
+  const user = await findPerson(ctx.db, subject).catch(unlessUnknown)
+  if (!user) return
+  await ctx.write(async (tx) => {
+    if (admin) await ctx.accounts.assertStillAdmin(tx, admin)
+    await endStreams(tx, user.id, ctx.now())
+    tx.recheckStreams({ user_id: user.id })
+  })
+}
 
 function unlessUnknown(error: unknown): undefined {
   if (error instanceof ChatError && error.code === 'not_found') return undefined

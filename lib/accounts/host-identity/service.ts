@@ -165,14 +165,21 @@ interface Identified {
 const NO_SUBJECT =
   'The login of the host gave no usable subject: text of 1 to 255 characters, without NUL and lone surrogates.'
 
-/** The user of a person of the host's, created or updated if that is necessary: the same one at every call. */
-export async function upsertHostUser(ctx: Context, identity: HostIdentity, by: By): Promise<HostUser> {
+/**
+ * The user of a person of the host's, created or updated if that is necessary: the same one at every call.
+ *
+ * @param admin an actor who changes it as an administrator, and must still be one
+ */
+export async function upsertHostUser(ctx: Context, identity: HostIdentity, by: By, admin?: Actor): Promise<HostUser> {
   const existing = await findIdentity(ctx.db, hostKey(identity.subject))
   if (existing) sparesAdministrators(existing, by)
   if (existing && (await isCurrent(ctx, existing, identity))) return existing
   for (let left = MAX_ATTEMPTS - 1; ; left--) {
     try {
-      return await ctx.write((tx) => createOrUpdate(ctx, tx, identity, by))
+      return await ctx.write(async (tx) => {
+        if (admin) await ctx.accounts.assertStillAdmin(tx, admin)
+        return createOrUpdate(ctx, tx, identity, by)
+      })
     } catch (error) {
       const isRace = error instanceof ChatError ? error.status === 409 : isTaken(error)
       if (!isRace || left === 0) throw error

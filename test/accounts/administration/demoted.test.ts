@@ -26,7 +26,9 @@ describeService('an administrator who is demoted while a call waits', (service) 
     const { sessions } = await founder.users.listSessions(grace.id)
     const invite = await chat.newcomers.invite(OPERATOR, { email: 'new@example.org', mail: false })
     const key = await chat.keys.create(await chat.users.actor(grace.id), { name: 'script' })
-    params = { user_id: grace.id, session_id: sessions[0]!.id, invite_id: invite.id, key_id: key.id }
+    const subject = 'crm:7'
+    await chat.users.ensure(OPERATOR, { subject })
+    params = { subject, user_id: grace.id, session_id: sessions[0]!.id, invite_id: invite.id, key_id: key.id }
     const rate = { requests_per_second: 1, burst: 1 }
     profile_id = (await chat.limits.createProfile(OPERATOR, { name: 'slow', params: rate })).id
     const limited = { profile_id, method: '*' as const, path: '/api/users' }
