@@ -107,7 +107,7 @@ export type ParticipantPage = v.InferOutput<typeof ParticipantPage>
 /** A title; an empty one is none. */
 const Title = label(MAX_LENGTH.title)
 
-export const ConversationInput = v.object({
+export const NewConversation = v.object({
   title: v.optional(Title, ''),
   ...LookInput,
   is_group: v.optional(v.pipe(v.boolean(), v.description('false: two participants at most')), true),
@@ -124,23 +124,23 @@ export const ConversationInput = v.object({
   frozen: v.optional(v.pipe(v.boolean(), v.description('Whether nothing can be added or changed'))),
   auto_join: v.optional(AutoJoinChange),
 })
-export type ConversationInput = v.InferOutput<typeof ConversationInput>
+export type NewConversation = v.InferOutput<typeof NewConversation>
 
 /** The conversation of a thing of the host's; the rest is for a new one. */
 export const ConversationByRef = v.object({
-  ...ConversationInput.entries,
+  ...NewConversation.entries,
   ref: v.pipe(Ref, v.minLength(1), v.description('The id of what the conversation is about; unique')),
 })
 export type ConversationByRef = v.InferOutput<typeof ConversationByRef>
 
 /** What a client of the service creates a conversation with. */
-export const ConversationByClient = v.object({
-  ...ConversationInput.entries,
+export const ConversationInput = v.object({
+  ...NewConversation.entries,
   ensure: v.optional(
     v.pipe(v.boolean(), v.description('With a `ref`: returns the conversation that has it, and else creates it')),
   ),
 })
-export type ConversationByClient = v.InferOutput<typeof ConversationByClient>
+export type ConversationInput = v.InferOutput<typeof ConversationInput>
 
 export const CreatedConversation = v.object({ conversation_id: Id, conversation: Conversation })
 export type CreatedConversation = v.InferOutput<typeof CreatedConversation>

@@ -1,7 +1,7 @@
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
-import { type Conversation, ConversationByClient, type EnsuredConversation } from './schema.ts'
+import { type Conversation, ConversationInput, type EnsuredConversation } from './schema.ts'
 import { DirectInput } from './schema-direct.ts'
 import { create, findOrCreate } from './service.ts'
 import { rename } from './service-changing.ts'
@@ -13,7 +13,7 @@ import { direct } from './service-direct.ts'
  */
 export const createByClient = useCase({
   ...create,
-  input: ConversationByClient,
+  input: ConversationInput,
   errors: [...create.errors, 'not_found'],
   run: async (ctx, actor, { ensure, ...input }): Promise<EnsuredConversation> => {
     assertMayRef(actor, input)

@@ -36,11 +36,11 @@ import { actsOf } from './rules.ts'
 import {
   type Conversation,
   ConversationByRef,
-  ConversationInput,
   type ConversationPage,
   type ConversationSummary,
   ConversationsQuery,
   type CreatedConversation,
+  NewConversation,
   type OpenedConversation,
 } from './schema.ts'
 import { settingsContext } from './service-settings.ts'
@@ -55,7 +55,7 @@ import { listLastMessages } from './store-last.ts'
  */
 export const create = useCase({
   takes: ['actor'],
-  input: ConversationInput,
+  input: NewConversation,
   errors: ['forbidden', 'conflict'],
   run: async (ctx, actor, input): Promise<CreatedConversation> => {
     assertUser(actor)
