@@ -7,7 +7,7 @@ import { Id, Instant, text } from '../core/schema.ts'
 export const GuestInput = v.object({
   display_name: v.optional(DisplayName),
   token: v.optional(
-    v.pipe(v.literal(true), v.description('The token is returned, for `Authorization: Bearer`, and no cookie is set')),
+    v.pipe(v.boolean(), v.description('The token is returned, for `Authorization: Bearer`, and no cookie is set')),
   ),
 })
 export type GuestInput = v.InferOutput<typeof GuestInput>

@@ -48,6 +48,8 @@ const UNSAID = [
   'must be one of admin, member, read_only, guest',
   'must be one of owner, admin, moderator, member, viewer',
   'must be at most 300 for a token with stream alone',
+  'is for a server key that acts as a system actor',
+  'is missing: ensure needs it',
   // Emoji are thousands of sequences, which patterns without the flag `u` cannot list, and none counts bytes.
   'must be one emoji, or a name such as :tada:',
   'must be at most 64 bytes of UTF-8',

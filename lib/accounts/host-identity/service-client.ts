@@ -37,7 +37,7 @@ export const ensureBySubject = useCase({
  */
 export const findBySubject = useCase({
   takes: ['actor', 'subject'],
-  errors: ['not_found'],
+  errors: ['not_found', 'validation_failed'],
   run: async (ctx, actor, subject): Promise<{ user: Account }> => {
     assertAdmin(actor)
     refuseKeys(actor)
@@ -48,6 +48,7 @@ export const findBySubject = useCase({
 /** `endForSubject` for a client of the service. @throws ChatError `forbidden` unless the actor is an administrator, and with an API key */
 export const endBySubject = useCase({
   takes: ['actor', 'subject'],
+  errors: ['validation_failed'],
   frees: 'whole',
   run: async (ctx, actor, subject): Promise<void> => {
     assertAdmin(actor)

@@ -7,7 +7,7 @@ import { ChosenUsername, DisplayName, Password, User } from '../users/schema.ts'
 /** Whether a sign-in takes what a guest has. */
 export const Claim = v.optional(
   v.pipe(
-    v.literal(true),
+    v.boolean(),
     v.description('Merges the guest whose session cookie comes along into the user. Without it, that session ends'),
   ),
 )

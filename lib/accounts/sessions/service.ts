@@ -110,7 +110,7 @@ async function openAfterPassword(
     ? await ctx.accounts.passwords.hash(password, hasher)
     : undefined
   // Before the session: a guest that cannot be merged keeps its own.
-  const guest = claim && (await ctx.accounts.guests.find(ctx, client))
+  const guest = claim ? await ctx.accounts.guests.find(ctx, client) : undefined
   if (guest) await ctx.accounts.guests.claim(ctx, user.id, guest)
   return ctx.write(async (tx) => {
     await lockUser(tx, user.id)

@@ -126,7 +126,7 @@ export const signUp = useCase({
     const invited = await openInvite(ctx, ctx.db, token)
     await rooms.review(ctx, { ...roomsOf(ctx, invited), email: invited.email })
     const password_hash = await ctx.accounts.passwords.hash(password, { ip: client.ip })
-    const guest = claim && (await ctx.accounts.guests.find(ctx, client))
+    const guest = claim ? await ctx.accounts.guests.find(ctx, client) : undefined
     const { joined, ...answer } = await ctx.write(async (tx) => {
       const request = await openInvite(ctx, tx, token)
       const { id, email, roles } = request

@@ -42,7 +42,7 @@ export async function signUp(
     password_hash,
     roles: ['member' as const],
   }
-  const guest = claim && (await ctx.accounts.guests.find(ctx, client))
+  const guest = claim ? await ctx.accounts.guests.find(ctx, client) : undefined
   try {
     const accepted = await ctx.write(async (tx) => {
       const user = await addNamedUser(ctx, tx, newcomer)
