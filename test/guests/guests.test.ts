@@ -22,7 +22,7 @@ const failureOf = (work: Promise<unknown>) =>
   )
 
 function post(service: TestService, body: object, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${service.base_url}/api/guests`, {
+  return checkedFetch(`${service.base_url}/api/guests`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),

@@ -1,3 +1,4 @@
+import { checkAnswer } from '../../support/answers.ts'
 import type { startService } from '../../support/service.ts'
 
 /** What a call returned. */
@@ -34,6 +35,8 @@ export async function callWith(
     },
     ...(body && { body: JSON.stringify(body) }),
   })
+  // What the header names wrongly is refused on any route, and is in the guide, not with each route.
+  if (response.ok) await checkAnswer(method, path, response.clone())
   const text = await response.text()
   return { status: response.status, body: text ? JSON.parse(text) : undefined }
 }
