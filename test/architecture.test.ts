@@ -16,6 +16,7 @@ const ORDER = [
   ['ops', 'openai-api', 'well-known'],
   [
     'context.ts',
+    'endpoint-kinds.ts',
     'endpoint.ts',
     'create-files.ts',
     'create-context.ts',
@@ -34,6 +35,7 @@ const BESIDE: Record<string, string[]> = {
   'ports.ts': ['core'],
   'port-kinds.ts': ['core'],
   'context.ts': ['core'],
+  'endpoint-kinds.ts': ['core'],
   'endpoint.ts': ['core'],
   api: ['core'],
   client: ['core'],

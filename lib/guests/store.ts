@@ -3,9 +3,13 @@ import type { Cutoff } from '../core/clock.ts'
 import type { Queries } from '../storage/database.ts'
 import { among, sql } from '../storage/sql.ts'
 
-/** The number of guests. By the index of guests. */
-export async function countGuests(db: Queries): Promise<number> {
-  const row = await db.get<{ count: number }>(sql`SELECT count(*) AS count FROM users WHERE kind = 'guest'`)
+/** Any number: the holder of this lock adds a guest. */
+const ADDING_LOCK = 7_202_000
+
+/** The number of guests; until the transaction ends no other call adds one. By the index of guests. */
+export async function lockAndCountGuests(tx: Queries): Promise<number> {
+  if (tx.dialect === 'postgresql') await tx.get(sql`SELECT pg_advisory_xact_lock(${ADDING_LOCK})`)
+  const row = await tx.get<{ count: number }>(sql`SELECT count(*) AS count FROM users WHERE kind = 'guest'`)
   return row!.count
 }
 

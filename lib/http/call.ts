@@ -207,13 +207,16 @@ function assertScope(actor: Actor, { needs_scope, changes, answer }: AnyRoute): 
   if (!hasScope(actor, needed)) throw new ChatError('forbidden', { reason: 'scope' })
 }
 
+const ACTS_FOR_NONE = 'A server key calls this in the name of an account: send Chat-Act-As.'
+
 /**
  * A server key calls in the name of an account what an API key may call, and without one the routes of its scopes.
  *
  * @throws ChatError `forbidden`
  */
 function assertServerKey({ grants }: CountedCaller, { sign_in, server_key }: AnyRoute): void {
-  if (grants ? server_key === undefined : sign_in) throw new ChatError('forbidden', { reason: 'key' })
+  if (grants && !server_key) throw new ChatError('forbidden', { reason: 'key', message: ACTS_FOR_NONE })
+  if (!grants && sign_in) throw new ChatError('forbidden', { reason: 'key' })
   if (grants && !grants.includes(server_key!)) throw new ChatError('forbidden', { reason: 'scope' })
 }
 

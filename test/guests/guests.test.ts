@@ -278,6 +278,19 @@ describe('bounds of guests', () => {
     })
   })
 
+  describeOnEachDatabase('that come at once, on two nodes', (openUrl) => {
+    const nodes = setUpNodes(async () =>
+      startNodes(await openUrl(), { config: { guests: { enabled: true, max: 2 } }, ports: { now } }),
+    )
+
+    it('are no more than the maximum', async () => {
+      const made = await Promise.allSettled(
+        Array.from({ length: 8 }, (_, n) => nodes[n % 2]!.chat.guests.create({ ip: `192.0.2.${n}` }, { token: true })),
+      )
+      expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+    })
+  })
+
   describeOnEachDatabase('without them', (openUrl) => {
     const service = setUpService(async () => startService(await openUrl()))
     it('there are none unless they are enabled', async () => {

@@ -14,7 +14,7 @@ import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { toAccount } from '../users/accounts.ts'
 import { announceChange } from '../users/announcing.ts'
 import { photosOf } from '../users/photos.ts'
-import { administers, assertStillAdmin, isLastAdmin, sparesAdministrators } from '../users/rules.ts'
+import { administers, assertSparesAdministrators, assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
 import { findUserByEmail, lockUsers, type UserRow } from '../users/store.ts'
 import { updateUser } from '../users/store-naming.ts'
@@ -90,7 +90,7 @@ export async function takeAccount(
     throw new ChatError('conflict', { message: 'The service needs an administrator: this is the last one.' })
   }
   assertStillAdmin(rows, actor)
-  sparesAdministrators(user, actor)
+  assertSparesAdministrators(user, actor)
   return user
 }
 

@@ -1,6 +1,7 @@
 import type { Cutoff } from '../../core/clock.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
+import { keyLives } from '../../storage/live-keys.ts'
 import { among, type Micros, recallOrGet, sql, where } from '../../storage/sql.ts'
 import type { ApiKey } from './schema.ts'
 import type { KeyOfUser } from './schema-admin.ts'
@@ -55,10 +56,8 @@ export function listLiveKeys(
   now: Micros,
 ): Promise<{ id: string; expires_at: Micros | null }[]> {
   return db.all(
-    sql`SELECT id, expires_at FROM api_keys
-      WHERE id ${among(db, ids)} AND (expires_at IS NULL OR expires_at >= ${now})
-     UNION ALL SELECT id, expires_at FROM server_keys
-      WHERE id ${among(db, ids)} AND (expires_at IS NULL OR expires_at >= ${now})`,
+    sql`SELECT k.id, k.expires_at FROM api_keys k WHERE k.id ${among(db, ids)} AND ${keyLives(now)}
+     UNION ALL SELECT k.id, k.expires_at FROM server_keys k WHERE k.id ${among(db, ids)} AND ${keyLives(now)}`,
   )
 }
 

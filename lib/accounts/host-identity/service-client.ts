@@ -1,14 +1,12 @@
 import { assertAdmin, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { parseInput, useCase } from '../../core/use-case.ts'
-import { byActor } from '../audit/rules.ts'
 import { findPerson } from '../identities/host-person.ts'
 import { type EnsuredAccount, HostPerson, PersonInput } from '../identities/schema.ts'
 import { toAccount } from '../users/accounts.ts'
 import { photosOf } from '../users/photos.ts'
 import type { Account } from '../users/schema.ts'
-import { upsertHostUser } from './service.ts'
-import { endLogins, ensure } from './service-people.ts'
+import { endLogins, ensure, ensurePerson } from './service-people.ts'
 
 /**
  * {@link ensure} for a client of the service, and whether the user is new.
@@ -20,13 +18,10 @@ export const ensureBySubject = useCase({
   input: PersonInput,
   errors: ensure.errors,
   run: async (ctx, actor, subject, input): Promise<EnsuredAccount> => {
-    assertAdmin(actor)
-    refuseKeys(actor)
     const person = parseInput(HostPerson, { ...input, subject })
     if (actor.server_key !== undefined && person.roles?.includes('admin'))
       throw new ChatError('forbidden', { reason: 'key', message: 'A server key makes no administrators.' })
-    const user = await upsertHostUser(ctx, person, byActor(actor), actor)
-    return { user: await toAccount(ctx.db, user, photosOf(ctx.config)), created: user.is_new === true }
+    return ensurePerson(ctx, actor, person)
   },
 })
 

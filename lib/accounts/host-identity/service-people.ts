@@ -5,7 +5,7 @@ import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import { byActor } from '../audit/rules.ts'
 import { findPerson } from '../identities/host-person.ts'
-import { HostPerson } from '../identities/schema.ts'
+import { type EnsuredAccount, HostPerson } from '../identities/schema.ts'
 import { toAccount } from '../users/accounts.ts'
 import { photosOf } from '../users/photos.ts'
 import type { Account } from '../users/schema.ts'
@@ -24,13 +24,19 @@ export const ensure = useCase({
   input: HostPerson,
   errors: ['forbidden'],
   run: async (ctx, actor, input): Promise<{ user: Account }> => {
-    assertAdmin(actor)
-    refuseKeys(actor)
-    assertRoles(ctx.access.service, 'roles', input.roles ?? [])
-    const user = await upsertHostUser(ctx, input, byActor(actor), actor)
-    return { user: await toAccount(ctx.db, user, photosOf(ctx.config)) }
+    const { user } = await ensurePerson(ctx, actor, input)
+    return { user }
   },
 })
+
+/** The user of a person of the host's, as {@link ensure}, and whether the user is new. */
+export async function ensurePerson(ctx: Context, actor: Actor, input: HostPerson): Promise<EnsuredAccount> {
+  assertAdmin(actor)
+  refuseKeys(actor)
+  assertRoles(ctx.access.service, 'roles', input.roles ?? [])
+  const user = await upsertHostUser(ctx, input, byActor(actor), actor)
+  return { user: await toAccount(ctx.db, user, photosOf(ctx.config)), created: user.is_new === true }
+}
 
 /**
  * The actor of a person of the host's, for calls in the person's name.

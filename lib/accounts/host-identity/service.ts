@@ -28,7 +28,7 @@ import { endMeans } from '../means/ending.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { announceChange } from '../users/announcing.ts'
 import { isOwnPhoto } from '../users/photos.ts'
-import { kindWith, sparesAdministrators } from '../users/rules.ts'
+import { assertSparesAdministrators, kindWith } from '../users/rules.ts'
 import { findUserByEmail, findUserByUsername, lockUser, type ShownUser, type UserRow } from '../users/store.ts'
 import { insertUser, updateProfile } from '../users/store-naming.ts'
 import { withKnownRoles } from './known-roles.ts'
@@ -172,7 +172,7 @@ const NO_SUBJECT =
  */
 export async function upsertHostUser(ctx: Context, identity: HostIdentity, by: By, admin?: Actor): Promise<HostUser> {
   const existing = await findIdentity(ctx.db, hostKey(identity.subject))
-  if (existing) sparesAdministrators(existing, by)
+  if (existing) assertSparesAdministrators(existing, by)
   if (existing && (await isCurrent(ctx, existing, identity))) return existing
   for (let left = MAX_ATTEMPTS - 1; ; left--) {
     try {
@@ -196,7 +196,7 @@ async function isCurrent(ctx: Context, user: HostUser, identity: HostIdentity): 
 /** Creates or updates the user. @throws ChatError 409 when another request was faster */
 async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: By): Promise<HostUser> {
   const existing = await findLocked(tx, hostKey(identity.subject))
-  if (existing) sparesAdministrators(existing, by)
+  if (existing) assertSparesAdministrators(existing, by)
   if (existing && (isRefused(existing, identity) || isOutdated(existing, identity))) return existing
   const profile = await profileOf(tx, identity, existing ?? placeholderUser(ctx.id(), toProfile(identity)), ctx.now())
   if (existing) {

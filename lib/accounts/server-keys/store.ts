@@ -51,7 +51,7 @@ export function listServerKeys(db: Queries): Promise<Omit<ServerKeyRow, 'key_has
 }
 
 /** Any number: the holder of this lock adds server keys. */
-const ADDING_LOCK = 7_201_998
+const ADDING_LOCK = 7_201_999
 
 /** The number of keys; until the transaction ends no other call adds one. */
 export async function lockAndCountServerKeys(tx: Queries): Promise<number> {

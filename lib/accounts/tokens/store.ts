@@ -1,4 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
+import { keyLives } from '../../storage/live-keys.ts'
 import { type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { Maker } from './rules.ts'
 
@@ -26,16 +27,14 @@ export function findHolder(db: Queries, userId: string, maker: Maker, times: Tim
   )
 }
 
-const lives = (now: Micros) => sql`(k.expires_at IS NULL OR k.expires_at >= ${now})`
-
 /** A server key does not act for administrators, nor do its tokens. */
 function isLive({ session_id, key_id }: Maker, { now, sessionNow }: Times): Sql {
   if (session_id !== undefined)
     return sql`EXISTS (SELECT 1 FROM sessions WHERE id = ${session_id}
                         AND idle_expires_at >= ${sessionNow} AND absolute_expires_at >= ${sessionNow})`
   if (key_id !== undefined)
-    return sql`(EXISTS (SELECT 1 FROM api_keys k WHERE k.id = ${key_id} AND ${lives(now)})
-               OR (EXISTS (SELECT 1 FROM server_keys k WHERE k.id = ${key_id} AND ${lives(now)})
+    return sql`(EXISTS (SELECT 1 FROM api_keys k WHERE k.id = ${key_id} AND ${keyLives(now)})
+               OR (EXISTS (SELECT 1 FROM server_keys k WHERE k.id = ${key_id} AND ${keyLives(now)})
                    AND ',' || roles || ',' NOT LIKE '%,admin,%'))`
   return sql`1 = 1`
 }

@@ -50,7 +50,7 @@ export function administers({ roles, disabled_at }: Omit<Standing, 'id'>): boole
  *
  * @throws ChatError `forbidden`
  */
-export function sparesAdministrators(
+export function assertSparesAdministrators(
   { roles }: Pick<Standing, 'roles'>,
   { server_key }: Pick<Actor, 'server_key'>,
 ): void {

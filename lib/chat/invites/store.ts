@@ -2,6 +2,7 @@ import type { Cutoff } from '../../core/clock.ts'
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
+import { keyLives } from '../../storage/live-keys.ts'
 import { among, type Micros, sql } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { Issuer, Maker, Refusals } from './rules.ts'
@@ -68,8 +69,6 @@ export function findInviteByToken(db: Queries, tokenHash: string): Promise<Invit
 export function findInvite(db: Queries, id: string): Promise<InviteRow | undefined> {
   return db.get<InviteRow>(sql`SELECT ${COLUMNS} FROM invites WHERE id = ${id} AND ${IS_VISIBLE}`)
 }
-
-const keyLives = (now: Micros) => sql`(k.expires_at IS NULL OR k.expires_at >= ${now})`
 
 /** An invite ends with the API key or the server key that made it. */
 const hasKey = (now: Micros) =>

@@ -3,7 +3,6 @@ import type { ConversationStreamEvent } from '../types.ts'
 import { partOf, type StoreBase } from './base.ts'
 import type { ChatStore, Reloadable } from './index.ts'
 import type { Loading } from './resource.ts'
-import { subjectOf } from './threads.ts'
 
 /** What the user may do in a conversation, once it is read. */
 export interface ConversationCanView extends Loading {
@@ -26,19 +25,30 @@ export function canOf(store: ChatStore): StoreCan {
   return partOf(store, createCan)
 }
 
-/** What changes it: roles, policies, and in a direct conversation the account of the other person. */
-const CAUSES = ['rights.changed', 'conversation.updated', 'user.updated']
+interface Data {
+  can?: Conversation['can'] | ServiceCan
+  /** The other person of a direct conversation: where that account ends, less can be done. */
+  partner?: string | undefined
+}
 
 function createCan({ client, resources }: StoreBase): StoreCan {
-  const { get } = resources<object, Loading>((id) => ({
+  const { get } = resources<Data, Loading>((id) => ({
     initial: {},
     isEphemeral: true,
-    read: async () => ({ can: (await (id ? client.conversations.get(id) : client.auth.me())).can }),
-    fold: (data, event) => (CAUSES.includes(event.type) && (aboutOf(event) ?? id) === id ? 'stale' : data),
-    view: (data, loading) => ({ ...loading, ...data }),
+    async read() {
+      if (!id) return { can: (await client.auth.me()).can }
+      const { can, with: partner } = await client.conversations.get(id)
+      return { can, partner: partner?.user_id }
+    },
+    fold: (data, event) => (isCause(event, id, data) ? 'stale' : data),
+    view: ({ can }, loading) => ({ ...loading, ...(can && { can }) }),
   }))
   return { conversation: get, service: get('') }
 }
 
-const aboutOf = (event: ConversationStreamEvent) =>
-  event.type === 'conversation.updated' ? event.payload.conversation.id : subjectOf(event, 'conversation_id')
+/** Whether an event is about other rights: roles, a policy, or the account of the other person. */
+function isCause({ type, payload }: ConversationStreamEvent, id: string, { partner }: Data): boolean {
+  if (type === 'rights.changed') return (payload.conversation_id ?? id) === id
+  if (type === 'conversation.updated') return payload.conversation.id === id
+  return type === 'user.updated' && payload.user.id === partner
+}

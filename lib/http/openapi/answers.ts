@@ -1,4 +1,5 @@
-import { type AnyRoute, isLimited, type ResponseHeaders } from '../../endpoint.ts'
+import { type AnyRoute, isLimited } from '../../endpoint.ts'
+import type { ResponseHeaders } from '../../endpoint-kinds.ts'
 import { failuresOf } from './error-responses.ts'
 import { type HeaderName, headersOf, LIMIT_HEADERS } from './headers.ts'
 import { convert, type Json } from './schemas.ts'

@@ -72,7 +72,6 @@ const FEATURES: object[] = [
   guests,
   identities,
   invites,
-  merging,
   keys,
   keysOfUsers,
   tokens,

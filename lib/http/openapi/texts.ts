@@ -1,4 +1,5 @@
-import type { Params, Tag } from '../../endpoint.ts'
+import type { Params } from '../../endpoint.ts'
+import type { Tag } from '../../endpoint-kinds.ts'
 import type { endpoints } from '../../endpoints.ts'
 
 type Features = typeof endpoints

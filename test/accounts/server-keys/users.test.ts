@@ -50,6 +50,11 @@ describeOnEachDatabase('a server key with the scope users', (openUrl) => {
     expect((await call(`${method} ${path}`)).status).toBe(status)
   })
 
+  it('gives no role that is not configured', async () => {
+    expect((await call(`PUT ${BASE}/astray`, { body: { roles: ['conductor'] } })).status).toBe(422)
+    expect((await call(`GET ${BASE}/astray`)).status).toBe(404)
+  })
+
   it('makes no administrators, and changes and erases none', async () => {
     expect(refusalOf(await call(`PUT ${BASE}/boss`, { body: { roles: ['admin'] } }))).toEqual([403, 'forbidden', 'key'])
     expect((await call(`GET ${BASE}/boss`)).status).toBe(404)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { canOf } from '../../../lib/client/store/parts.ts'
+import { canOf, peopleOf } from '../../../lib/client/store/parts.ts'
 import { isReady, startThread, waitForView } from './world.ts'
 
 it('what the user may do follows roles and policies, and nothing else asks for it', async () => {
@@ -10,11 +10,17 @@ it('what the user may do follows roles and policies, and nothing else asks for i
   expect((await waitForView(here, isReady)).can).toEqual((await ada.conversations.get(conversation_id)).can)
   expect((await waitForView(everywhere, isReady)).can).toEqual((await ada.auth.me()).can)
   await waitForView(store.connection, ({ status }) => status === 'online')
+  const person = peopleOf(store).user(actor('grace').user_id)
+  stops.push(person.subscribe(() => {}))
+  await waitForView(person, isReady)
   network.calls.length = 0
   await grace.conversations.rename(conversation_id, { policy: { post: 'nobody', pin: 'everyone' } })
   await waitForView(here, ({ can }) => !can?.includes('post'))
   await grace.participants.changeRole(conversation_id, actor('ada').user_id, { role: 'viewer' })
   await waitForView(here, ({ can }) => can?.join() === 'pin')
-  expect(network.calls.filter((call) => call === 'GET /api/auth/me')).toEqual([])
+  network.calls.length = 0
+  await grace.auth.changeProfile({ display_name: 'Grace' })
+  await waitForView(person, ({ user }) => user?.display_name === 'Grace')
+  expect(network.calls.filter((call) => /auth.me|conversations.[^/]+$/.test(call))).toEqual([])
   for (const stop of stops) stop()
 })

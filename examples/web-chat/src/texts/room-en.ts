@@ -66,8 +66,6 @@ export const texts = {
   },
   closed: {
     frozen: 'This room is frozen: nothing is written here for now.',
-    join: 'Join',
-    join_text: 'Join to write.',
     left: (name: string) => `${name} has no account here any more.`,
     post: {
       members: 'Only members post here.',

@@ -314,8 +314,6 @@ export const texts: Texts = {
   },
   closed: {
     frozen: 'Dieser Raum ist eingefroren: Im Moment wird hier nichts geschrieben.',
-    join: 'Beitreten',
-    join_text: 'Tritt bei, um zu schreiben.',
     left: (name: string) => `${name} hat hier kein Konto mehr.`,
     post: {
       members: 'Hier schreiben nur Mitglieder.',
