@@ -172,6 +172,39 @@ describe.skipIf(!hasBrowser)('the sidebar', () => {
     expect(stage.problems).toEqual([])
   }, 60_000)
 
+  it('brings the row of the room that is opened into view, in a short list and in a long one', async () => {
+    const stage = await openStage({})
+    const { page, ada, engines, weaving } = await openList(stage)
+    const create = async (count: number) => {
+      for (let n = 0; n < count; n += 1) await stage.chat.conversations.create(ada, { title: `Room ${n}` })
+    }
+    const isInView = `(() => {
+      const list = document.querySelector('.conversations').getBoundingClientRect()
+      const row = document.querySelector('.conversations [aria-current=page]')?.getBoundingClientRect()
+      return row !== undefined && row.top >= list.top - 1 && row.bottom <= list.bottom + 1
+    })()`
+    await create(40)
+    await page.goto(`${stage.url}/#/c/${engines}`)
+    await page.reload()
+    await page.waitForSelector('.conversation h2:text-is("Engines")')
+    await expect.poll(() => page.evaluate(isInView), TIMEOUT).toBe(true)
+    await create(100)
+    const toEnd = `document.querySelector('.conversations').scrollTop = 1e9`
+    // All pages are read; at its top, only the first rows of the list are rendered.
+    await expect
+      .poll(async () => {
+        await page.evaluate(toEnd)
+        return page.isVisible('.conversations a:has-text("Sums")')
+      }, TIMEOUT)
+      .toBe(true)
+    await page.evaluate(`document.querySelector('.conversations').scrollTop = 0`)
+    await page.waitForSelector('.conversations a:has-text("Weaving")', { state: 'detached' })
+    await page.goto(`${stage.url}/#/c/${weaving}`)
+    await page.waitForSelector('.conversation h2:text-is("Weaving")')
+    await expect.poll(() => page.evaluate(isInView), TIMEOUT).toBe(true)
+    expect(stage.problems).toEqual([])
+  }, 60_000)
+
   it('is as wide as the user wants, within bounds, and stays so', async () => {
     const stage = await openStage({})
     const { page } = await openList(stage)

@@ -53,6 +53,7 @@ it.each([
   ['*one*, _two_ and (*three*)', 'one, two and (three)'],
   ['2*3*4 \\*a* _b', '2*3*4 \\*a* _b'],
   ['a - b * c, 2 ** 3 ** 4, snake_case_name, <b>', 'a - b * c, 2 ** 3 ** 4, snake_case_name, <b>'],
+  ['- [ ] four\n- [x] five', 'four\nfive'],
   ['```', '```'],
   ['', ''],
 ])('the excerpt %j is shown as %j', (excerpt, plain) => {

@@ -2,7 +2,6 @@ import { useEffect, useState } from 'preact/hooks'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Waiting } from '../parts/waiting.tsx'
 import { administrationTexts } from '../texts/settings.ts'
-import { texts } from '../texts/texts.ts'
 
 /** A part of a list, and where the next one begins. */
 export interface Page<Item> {
@@ -59,17 +58,12 @@ export function PagesEnd<Item>({ pages, none }: { pages: Paged<Item>; none: stri
   const { items, error, isLoading, hasMore, more } = pages
   return (
     <>
-      <ErrorNote error={error} />
+      <ErrorNote error={error} onRetry={pages.reload} />
       {!items && !error && <Waiting />}
       {items?.length === 0 && !isLoading && <p class="quiet">{none}</p>}
       {hasMore && (
         <button type="button" disabled={isLoading} onClick={more}>
           {administrationTexts.value.more}
-        </button>
-      )}
-      {error !== undefined && (
-        <button type="button" onClick={pages.reload}>
-          {texts.value.retry}
         </button>
       )}
     </>

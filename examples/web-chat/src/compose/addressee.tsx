@@ -7,14 +7,16 @@ interface AddresseeProps {
   /** Whether what is written goes to the assistant. */
   isAsking: boolean
   onChange: (isAsking: boolean) => void
+  /** Who else reads it: all, or the other one of a direct conversation. */
+  others: string
 }
 
 /** To whom a message goes, where an assistant is offered. */
-export function Addressee({ isAsking, onChange }: AddresseeProps) {
+export function Addressee({ isAsking, onChange, others }: AddresseeProps) {
   const { assistant } = useApp().features
   const { composer } = texts.value
   if (!assistant) return null
-  const label = composer.to(isAsking ? assistant.name : composer.all)
+  const label = composer.to(isAsking ? assistant.name : others)
   return (
     <Menu
       label={label}
@@ -38,7 +40,7 @@ export function Addressee({ isAsking, onChange }: AddresseeProps) {
             }}
           >
             <Icon name={each ? 'spark' : 'people'} />
-            <span dir="auto">{each ? assistant.name : composer.all}</span>
+            <span dir="auto">{each ? assistant.name : others}</span>
           </button>
         ))
       }

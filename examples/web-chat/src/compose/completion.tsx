@@ -6,6 +6,7 @@ import { keepRecent, skinTone } from '../emoji/kept-emoji.ts'
 import { loadEmoji } from '../emoji/load-emoji.ts'
 import { announce } from '../parts/announcer.tsx'
 import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { composeTexts } from '../texts/compose.ts'
 import { language } from '../texts/language.ts'
 import { replaceIn } from './edit.ts'
@@ -177,11 +178,21 @@ interface NameTaking {
 function namesFor(app: App, conversation_id: string, typed: MentionQuery, { take, onAssistant }: NameTaking): Choice[] {
   return mentionChoices(app, conversation_id, typed.query, onAssistant !== undefined).map(({ id, username, name }) => ({
     id,
-    sign: username === undefined ? <AssistantAvatar /> : <Avatar id={id} name={name} />,
+    sign: signOf(id, username, name),
     name,
     code: username && `@${username}`,
     take: () => take(typed, username),
   }))
+}
+
+function signOf(id: string, username: string | undefined, name: string) {
+  if (username === undefined) return <AssistantAvatar />
+  if (id !== 'all') return <Avatar id={id} name={name} />
+  return (
+    <span class="avatar sign" aria-hidden="true">
+      <Icon name="people" />
+    </span>
+  )
 }
 
 interface ChoicesProps {

@@ -33,6 +33,8 @@ interface ComposerProps {
   /** What screen readers call it. */
   label: string
   placeholder: string
+  /** The other one of a direct conversation, by name. */
+  partner?: string | false | undefined
   /** Whether what is written goes to the assistant until the user chooses otherwise; else one question does. */
   isTalk: boolean
   /** What the user may do in the conversation. */
@@ -179,7 +181,7 @@ export function Composer(props: ComposerProps) {
           send()
         }}
       />
-      {assistant && <Addressee isAsking={asks} onChange={ask} />}
+      {assistant && <Addressee isAsking={asks} onChange={ask} others={props.partner || composer.all} />}
       {attachments && <AttachButton onFiles={files.add} />}
       <button
         type="button"

@@ -1,4 +1,4 @@
-import { useMemo, useRef } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
@@ -47,6 +47,16 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
   // With a collapsed section, its end would stay in view until all were read.
   const isWhole = rows.every((row) => !('section' in row) || row.isOpen)
   useVisible(end, () => void list.loadMore(), has_more && isWhole)
+  // The one that is open is in view at first; the pointer is where it was chosen.
+  const isReady = status === 'ready'
+  useLayoutEffect(() => {
+    const at = rows.findIndex((row) => !('section' in row) && row.id === selected)
+    const { current } = scroller
+    if (at < 0 || !current) return
+    // Of a long list, only what is near the view is rendered.
+    if (from > at || at >= to) current.scrollTop = (current.scrollHeight * at) / rows.length
+    else current.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
+  }, [selected, isReady])
   const { archive_empty, more } = texts.value.conversations
 
   if (status === 'loading') return <Waiting kind="conversation" />

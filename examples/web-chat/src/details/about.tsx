@@ -3,8 +3,10 @@ import { useApp } from '../app/context.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Select } from '../parts/select.tsx'
 import { showToast } from '../parts/toast.tsx'
+import { shownProfile } from '../people/shown-profile.ts'
 import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 import { Ending } from './ending.tsx'
@@ -14,7 +16,8 @@ const LAYOUTS = ['stream', 'topics', 'assistant'] as const
 
 /** What a conversation is about and how it looks, which those who look after it change; and how to leave it. */
 export function About({ conversation, user }: TabProps) {
-  const { topic, icon, direct, can } = conversation
+  const { id, topic, icon, direct, can, with: partner, participant_count } = conversation
+  const { conversations, messages } = texts.value
   return (
     <>
       {!direct && can.includes('policy') ? (
@@ -25,6 +28,20 @@ export function About({ conversation, user }: TabProps) {
             {icon} {topic}
           </p>
         )
+      )}
+      {!direct && <p class="quiet">{conversations.people(participant_count)}</p>}
+      {partner && (
+        <p class="buttons start">
+          <button
+            type="button"
+            onClick={() => {
+              shownProfile.value = { user_id: partner.user_id, conversation_id: id }
+            }}
+          >
+            <Icon name="people" />
+            {messages.profile}
+          </button>
+        </p>
       )}
       {user.roles.includes('admin') && can.includes('delete') && <AutoJoin conversation={conversation} />}
       <Ending conversation={conversation} user={user} />

@@ -37,7 +37,8 @@ export function InviteLinks({ conversation: { id: conversation_id } }: TabProps)
         </button>
       </div>
       {made && <MadeInvite invite={made} />}
-      <ErrorNote error={create.error ?? revoke.error ?? list.error} />
+      <ErrorNote error={create.error ?? revoke.error} />
+      <ErrorNote error={list.error} onRetry={list.reload} />
       <ul class="items">
         {list.value?.invites.map((each) => {
           const facts = [

@@ -22,7 +22,7 @@ export function People({ conversation, user }: TabProps) {
       {can.includes('add') && (
         <AddPerson conversation_id={id} participants={participants} onAdded={() => void load.run()} />
       )}
-      <ErrorNote error={load.error} />
+      <ErrorNote error={load.error} onRetry={() => void load.run()} />
       <ul class="participants">
         {participants.map((each) => {
           const status = presence[each.user_id]?.status ?? each.presence.status

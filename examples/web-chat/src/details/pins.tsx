@@ -28,7 +28,7 @@ export function Pins({ conversation }: TabProps) {
   const words = roomTexts.value.pins
   return (
     <>
-      {status === 'failed' && <ErrorNote error={error} />}
+      {status === 'failed' && <ErrorNote error={error} onRetry={() => void list.reload()} />}
       {status === 'loading' && <Waiting kind="item" />}
       {status === 'ready' && pins.length === 0 && <p class="quiet">{words.empty}</p>}
       <ul class="inbox pins" {...keys}>

@@ -22,7 +22,7 @@ const PAGE = 50
 export function BrowsePane() {
   const { browse: words } = roomTexts.value
   const [query, setQuery] = useState('')
-  const { rooms, isLoading, error, more, joined } = useRooms(query.trim())
+  const { rooms, isLoading, error, more, retry, joined } = useRooms(query.trim())
   const { list: keys } = useRoving()
   return (
     <SettingsPane title={words.title} tabs={[]} current="">
@@ -34,7 +34,7 @@ export function BrowsePane() {
         value={query}
         onInput={(event) => setQuery(event.currentTarget.value)}
       />
-      <ErrorNote error={error} />
+      <ErrorNote error={error} onRetry={retry} />
       {isLoading && rooms.length === 0 && <Waiting kind="item" />}
       <p class={!isLoading && rooms.length === 0 && error === undefined ? 'quiet' : 'hidden'} role="status">
         {isLoading
@@ -104,6 +104,7 @@ function useRooms(query: string) {
     error,
     isLoading: isReading || (!isShort && read?.query !== query),
     more: next_after === undefined ? undefined : () => void readPage(rooms, next_after),
+    retry: () => void readPage(rooms, next_after),
     joined: (id: string) =>
       setRead({ ...read!, rooms: rooms.map((room) => (room.id === id ? { ...room, joined: true } : room)) }),
   }

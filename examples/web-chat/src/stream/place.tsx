@@ -131,6 +131,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
             place={id}
             label={stream.box(title)}
             placeholder={stream.box(title)}
+            partner={conversation.direct && title}
             isTalk={isTalk}
             can={can}
             running={runningOf(view.messages, user.id)}

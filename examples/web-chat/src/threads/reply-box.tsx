@@ -3,6 +3,7 @@ import type { StoreMessage } from 'chat-server/client/store'
 import { useApp } from '../app/context.ts'
 import { Composer } from '../compose/composer.tsx'
 import { runningOf } from '../compose/running.ts'
+import { titleOf } from '../conversations/title.ts'
 import type { Can } from '../conversations/use-can.ts'
 import type { OpenConversation } from '../conversations/use-conversation.ts'
 import { IconButton } from '../parts/icon-button.tsx'
@@ -56,6 +57,7 @@ export function ReplyBox(props: ReplyBoxProps) {
         place={root_id}
         label={composer.reply_label}
         placeholder={composer.reply}
+        partner={conversation.direct && titleOf(conversation)}
         can={can}
         isTalk={conversation.layout === 'assistant' || isTalk}
         running={runningOf(messages, user.id)}

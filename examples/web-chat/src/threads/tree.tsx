@@ -85,7 +85,7 @@ export function ThreadTree(props: ThreadViewProps) {
     <>
       <div class="scroll" ref={scroller}>
         <span class="list-edge" tabIndex={messages.length > 0 ? 0 : -1} />
-        {status === 'failed' && <ErrorNote error={error} />}
+        {status === 'failed' && <ErrorNote error={error} onRetry={() => void thread.reload()} />}
         {status === 'loading' && <Waiting kind="message" />}
         {isMissing && (
           <p class="quiet" role="status">
