@@ -67,3 +67,13 @@ export function isTransient(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: string }
   return error instanceof TypeError || /^(unavailable|rate_limited|request_timeout)$/.test(code!)
 }
+
+/** Nothing, for what does not exist any more: for the `catch` of a reading. @throws every other failure */
+export function undefinedIfGone(error: unknown): undefined {
+  if (!isGone(error)) throw error
+}
+
+/** Whether a reading has failed because there is no such thing, or not for this user. */
+export function isGone(error: unknown): boolean {
+  return (error as { code?: string }).code === 'not_found'
+}

@@ -1,7 +1,6 @@
 import { RESULT_HEADERS } from '../core/headers.ts'
 import { isEventStream } from '../core/sse-format.ts'
 import { repeated } from './errors.ts'
-import { readPieces } from './event-stream.ts'
 import type { Operation, Trait } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { refuseUnknown } from './options.ts'
@@ -75,12 +74,11 @@ async function call(requester: Requester, name: string, operation: Operation, ar
   if (has('ends_session') && response.status === 204) requester.setCsrfToken(undefined)
   if (response.status === 204) return undefined
   if (has('text')) return response.text()
-  if (isEventStream(response)) return readPieces(response.body!)
-  const value = (await response.json()) as { csrf_token?: string }
+  // Loaded by programs that use the endpoints of OpenAI.
+  if (isEventStream(response)) return (await import('./compat.ts')).readPieces(response.body!)
+  const value = (await response.json()) as { csrf_token?: string } & Record<string, unknown>
   if (has('session') && value.csrf_token) requester.setCsrfToken(value.csrf_token)
-  const fields = Object.entries(RESULT_HEADERS).flatMap(([header, field]) => {
-    const value = response.headers.get(header)
-    return value === null ? [] : [[field, value]]
-  })
-  return fields.length > 0 ? { ...value, ...Object.fromEntries(fields) } : value
+  for (const [header, field] of Object.entries(RESULT_HEADERS))
+    if (response.headers.has(header)) value[field] = response.headers.get(header)
+  return value
 }

@@ -5,7 +5,8 @@ import { isTransient, parseRetryAfter, pause, spread } from './backoff.ts'
 /** How often a read is retried when the service is unreachable or asks to wait. */
 const MAX_ATTEMPTS = 3
 
-interface FailureBody extends Partial<CompatFailure> {
+/** What a response has of a failure. */
+export interface FailureBody extends Partial<CompatFailure> {
   type?: string
   code?: string
   detail?: string
@@ -16,7 +17,7 @@ interface FailureBody extends Partial<CompatFailure> {
 
 /** The failure in a response, of the service itself or of a gateway. */
 export async function readError(response: Response): Promise<ChatError> {
-  const problem = toProblem(await response.json().catch(() => ({})))
+  const problem = await toProblem(await response.json().catch(() => ({})))
   // Gateways respond for a service they cannot reach; a body that came too slowly may come faster the next time.
   const isPassing = (response.status >= 502 && response.status <= 504) || response.status === 408
   const otherwise = isPassing ? 'unavailable' : 'internal'
@@ -31,10 +32,10 @@ export async function readError(response: Response): Promise<ChatError> {
 }
 
 /** The fields of a failure of the service, in either of its formats: others have codes of their own. */
-function toProblem(body: FailureBody): Omit<FailureBody, 'error'> {
-  if (!body.error) return body.type === `urn:chat-server:problem:${body.code}` ? body : {}
-  const { code, message, param } = body.error
-  return { code, detail: message, ...(param && { errors: [{ path: param, message }] }) }
+async function toProblem({ error, ...body }: FailureBody): Promise<FailureBody> {
+  // Loaded by programs that use the endpoints of OpenAI.
+  if (error) return (await import('./compat.ts')).toProblem(error)
+  return body.type === `urn:chat-server:problem:${body.code}` ? body : {}
 }
 
 /** Retries a call that changes nothing, if a retry may help. */

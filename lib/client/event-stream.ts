@@ -24,11 +24,3 @@ export async function* parseEvents(
 export function readEvents(bytes: ReadableStream<Uint8Array>): AsyncGenerator<WireEvent> {
   return parseEvents(readText(bytes))
 }
-
-/** The chunks of a streamed answer, parsed, up to its `[DONE]`. */
-export async function* readPieces(bytes: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
-  for await (const { data } of readEvents(bytes)) {
-    if (data === '[DONE]') return
-    yield JSON.parse(data)
-  }
-}

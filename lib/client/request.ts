@@ -75,7 +75,7 @@ export function createRequester(options: ClientOptions): Requester {
       method,
       headers,
       credentials: bearer === undefined ? 'include' : 'omit',
-      ...(init.body !== undefined && { body: toJson(init.body) }),
+      ...(init.body !== undefined && { body: await toJson(init.body) }),
       ...(init.bytes && { body: init.bytes }),
       ...(init.signal && { signal: init.signal }),
       keepalive: !!init.keepalive,
@@ -87,7 +87,9 @@ export function createRequester(options: ClientOptions): Requester {
         return request(method, path, init, true)
       }
     }
-    for (const cookie of response.headers.getSetCookie?.() ?? []) keepCookie(jar, cookie)
+    const cookies = response.headers.getSetCookie?.() ?? []
+    // Loaded outside of browsers, which show no cookies.
+    if (cookies.length > 0) (await import('./cookies.ts')).keepCookies(jar, cookies)
     if (!response.ok) throw await readError(response)
     return response
   }
@@ -102,24 +104,12 @@ export function createRequester(options: ClientOptions): Requester {
 }
 
 /** As JSON, in which a number that is not finite would become `null`. @throws ChatError `validation_failed` that names its place */
-function toJson(body: unknown): string {
-  const paths = new Map<unknown, string>()
-  return JSON.stringify(body, function (this: unknown, key, value: unknown) {
-    const path = [paths.get(this), key].filter(Boolean).join('.')
-    if (typeof value === 'object' && value !== null) paths.set(value, path)
-    if (typeof value === 'number' && !Number.isFinite(value))
-      throw new ChatError('validation_failed', {
-        status: 422,
-        message: 'A value is not valid.',
-        errors: [{ path, message: 'must be a finite number' }],
-      })
+async function toJson(body: unknown): Promise<string> {
+  let areFinite = true
+  const json = JSON.stringify(body, (_, value: unknown) => {
+    areFinite &&= typeof value !== 'number' || Number.isFinite(value)
     return value
   })
-}
-
-function keepCookie(jar: Map<string, string>, cookie: string): void {
-  const [pair = '', ...attributes] = cookie.split(';')
-  const name = pair.slice(0, pair.indexOf('='))
-  if (attributes.some((attribute) => attribute.trim().toLowerCase() === 'max-age=0')) jar.delete(name)
-  else jar.set(name, pair.slice(name.length + 1))
+  if (!areFinite) (await import('./infinite.ts')).refuseInfinite(body)
+  return json
 }

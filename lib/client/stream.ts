@@ -1,7 +1,7 @@
 import { ChatError } from '../core/chat-error.ts'
 import { createBackoff, isTransient, pause } from './backoff.ts'
 import { parseEvents } from './event-stream.ts'
-import type { StreamTransport, TextStream } from './transport.ts'
+import type { StreamTransport } from './transport.ts'
 import type { ConversationStreamEvent, FollowOptions, ReceivedEvent } from './types.ts'
 
 /** How long an open stream may send nothing at first: the service sends an event at once. */
@@ -12,9 +12,6 @@ const MIN_POLL_MS = 250
 
 /** A stream that its token has ended sooner is not opened again at once. */
 const MIN_OPEN_MS = 5_000
-
-/** After this time a poll has reached the service. It shows nothing before its end, but gets all events from then on. */
-const ARRIVAL_MS = 1_000
 
 /** The events of a stream, which is reopened where it broke off, until the service ends it. */
 export async function* followStream(
@@ -37,15 +34,10 @@ export async function* followStream(
       const silence = on_silence && setTimeout(on_silence, SILENCE_TIMEOUT_MS + wait_ms)
       try {
         const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
+        // Loaded where nothing streams, and before the request that it follows.
+        const poll = wait_ms > 0 && (await import('./poll.ts'))
         const opening = open(path, headers, ending.signal)
-        if (wait_ms > 0) {
-          const arrival = new AbortController()
-          opening.finally(() => arrival.abort()).catch(() => {})
-          await pause(ARRIVAL_MS, arrival.signal)
-          // It waits for events. What it misses, ephemeral events before its arrival, is read again as at the start of a stream.
-          if (!arrival.signal.aborted)
-            for (const received of await peek(open(path, headers, arrival.signal, 0))) yield received
-        }
+        if (poll) yield* await poll.arrivalOf(opening, open, path, headers)
         const { texts, isFull } = await opening
         wasOpen = true
         backoff.opened()
@@ -95,19 +87,4 @@ export async function* followStream(
     signal?.removeEventListener('abort', end)
     end()
   }
-}
-
-/** The position and the count with which a response begins; none if there is no response. */
-async function peek(opening: Promise<TextStream>): Promise<ReceivedEvent[]> {
-  const received: ReceivedEvent[] = []
-  try {
-    for await (const { id, data } of parseEvents((await opening).texts)) {
-      const event = JSON.parse(data) as ConversationStreamEvent
-      if (event.type === 'stream.ready') received.push({ id: id!, event })
-      else if (event.type === 'notifications.count') received.push({ event })
-    }
-  } catch {
-    // The poll has ended before, or fails as well.
-  }
-  return received
 }

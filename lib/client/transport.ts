@@ -1,5 +1,4 @@
 import { readText } from '../core/body.ts'
-import { ChatError } from '../core/chat-error.ts'
 import type { Requester } from './request.ts'
 import { TRANSPORTS, type Transport } from './types.ts'
 
@@ -26,8 +25,6 @@ export interface StreamTransport {
 /** How long a poll waits for an event, in seconds: the longest that the service allows. */
 const WAIT_SECONDS = 25
 
-const NO_XHR = 'The transport "xhr" needs XMLHttpRequest'
-
 /** @throws TypeError for an unknown transport */
 export function createTransport({ request, renewToken }: Requester, transport: Transport = 'auto'): StreamTransport {
   if (!TRANSPORTS.includes(transport)) throw new TypeError(`"transport" must be one of ${TRANSPORTS.join(', ')}`)
@@ -38,12 +35,8 @@ export function createTransport({ request, renewToken }: Requester, transport: T
     wait_ms: isPoll ? WAIT_SECONDS * 1000 : 0,
     async open(path, headers, signal, wait_seconds = WAIT_SECONDS) {
       if (kind === 'xhr') {
-        // Any other exception would count as a lost connection, and be tried again and again.
-        if (typeof XMLHttpRequest === 'undefined') throw new ChatError('bad_request', { status: 400, message: NO_XHR })
         // Loaded where nothing else works.
         const { openXhr } = await import('./xhr.ts')
-        // React Native has no `throwIfAborted`.
-        if (signal?.aborted) throw new TypeError('The stream was ended')
         let opened: ReturnType<typeof openXhr> | undefined
         // A request that is repeated with another token needs another one.
         const send: typeof fetch = (...args) => {

@@ -1,10 +1,15 @@
+import { ChatError } from '../core/chat-error.ts'
 import type { TextStream } from './transport.ts'
 
 /** The characters after which an `XMLHttpRequest` is replaced: it keeps all that has arrived. */
 const MAX_KEPT_LENGTH = 1024 * 1024
 
-/** A `fetch` by `XMLHttpRequest`, and the stream that it opens. */
+const NO_XHR = 'The transport "xhr" needs XMLHttpRequest'
+
+/** A `fetch` by `XMLHttpRequest`, and the stream that it opens. @throws ChatError `bad_request` where the runtime has none */
 export function openXhr(): { send: typeof fetch; stream: TextStream } {
+  // Any other exception would count as a lost connection, and be tried again and again.
+  if (typeof XMLHttpRequest === 'undefined') throw new ChatError('bad_request', { status: 400, message: NO_XHR })
   const xhr = new XMLHttpRequest()
   let isFull = false
   let isDone = false
@@ -12,6 +17,8 @@ export function openXhr(): { send: typeof fetch; stream: TextStream } {
 
   const send: typeof fetch = (url, { headers, credentials, signal } = {}) =>
     new Promise((resolve, reject) => {
+      // React Native has no `throwIfAborted`.
+      if (signal?.aborted) return reject(new TypeError('The stream was ended'))
       const abort = () => xhr.abort()
       xhr.open('GET', String(url))
       xhr.withCredentials = credentials === 'include'

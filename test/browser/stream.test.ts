@@ -61,6 +61,7 @@ describe.skipIf(!hasBrowser)('a room in the web chat', () => {
     await expect.poll(() => below(page), TIMEOUT).toBeLessThanOrEqual(1)
 
     const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'Does it run?' })
+    await page.waitForSelector('.stream .message:has-text("Does it run?")')
     expect(await page.locator('.stream .row[data-head=true]').allTextContents()).toHaveLength(2)
     await ada.messages.reply(root_id, { content: 'It runs' })
     await page.waitForSelector('.thread-line:has-text("1 reply · last")')

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createChatClient, type ReceivedEvent } from '../../lib/client/index.ts'
 import { createChatApp } from '../../lib/http/app.ts'
 import { createTestChat, type TestChat } from '../../lib/testing/index.ts'
+// Loaded before the time stands still.
+import '../../lib/client/poll.ts'
 import { signedInFetch } from '../../lib/testing/signed-in-fetch.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))

@@ -2,7 +2,7 @@ import type { ConversationSettings, ConversationSummary, LastMessage } from '../
 import type { Message } from '../../api/messages.ts'
 import { toExcerpt } from '../../core/excerpt.ts'
 import type { ConversationStreamEvent } from '../types.ts'
-import { type ListData, listPlan } from './list.ts'
+import { changed, type ListData, listPlan } from './list.ts'
 import type { Plan } from './resource.ts'
 import { isBy, subjectOf, toFront } from './threads.ts'
 import type { ConversationSettingsView, ConversationsView, Section, StoreClient } from './types.ts'
@@ -119,8 +119,8 @@ function fold(
     case 'conversation.unread': {
       const { conversation_id, unread, unread_replies, as_of } = event.payload
       const summary = find(conversation_id)
-      if (!summary) return data
-      return as_of === summary.last_activity_at ? changed(data, summary, { unread, unread_replies }) : 'stale'
+      if (summary && as_of !== summary.last_activity_at) return 'stale'
+      return changed(data, summary, { unread, unread_replies })
     }
     case 'unread.cleared': {
       const { up_to } = event.payload
@@ -132,7 +132,7 @@ function fold(
     case 'user.updated': {
       const { id: user_id, username, display_name, avatar_url } = event.payload.user
       const direct = data.items.find((item) => item.with?.user_id === user_id)
-      return direct ? changed(data, direct, { with: { user_id, username, display_name, avatar_url } }) : data
+      return changed(data, direct, { with: { user_id, username, display_name, avatar_url } })
     }
     // What they change, or when, is not in them.
     case 'notifications.count':
@@ -170,10 +170,6 @@ const toLast = ({ id, author_user_id, role, content, prompt, attachments, create
   excerpt: toExcerpt(content || prompt, attachments),
   at,
 })
-
-function changed(data: Conversations, summary: ConversationSummary, by: Partial<ConversationSummary>): Conversations {
-  return { ...data, items: data.items.map((item) => (item === summary ? { ...item, ...by } : item)) }
-}
 
 function without(data: Conversations, summary: ConversationSummary | undefined): Conversations {
   return summary ? { ...data, items: data.items.filter((item) => item !== summary) } : data

@@ -81,7 +81,8 @@ export function createFeed(
   )
   const isStart = createCounting(inbox)
   let user_id = user?.id ?? ''
-  const { start, stop } = createStream(client, {
+  let running: AbortController | undefined
+  const listener: Listener = {
     set(next) {
       connection.set(next)
       if (next.error !== undefined) for (const follower of [...followers]) follower.fail?.(next.error)
@@ -98,7 +99,17 @@ export function createFeed(
       deliver(followers, event)
       afterwards?.()
     },
-  })
+  }
+
+  function start(): void {
+    running = new AbortController()
+    void follow(client, running.signal, listener)
+  }
+
+  function stop(): void {
+    running?.abort()
+    connection.set({ status: 'idle' })
+  }
 
   /** Forgets what was read for another user. */
   function reset(): void {
@@ -159,21 +170,6 @@ interface Listener {
   set(connection: Connection): void
   onUser(user: User): void
   onEvent(event: ConversationStreamEvent): void
-}
-
-/** The stream, which is opened and closed. */
-function createStream(client: StoreClient, listener: Listener) {
-  let running: AbortController | undefined
-  return {
-    start() {
-      running = new AbortController()
-      void follow(client, running.signal, listener)
-    },
-    stop() {
-      running?.abort()
-      listener.set({ status: 'idle' })
-    },
-  }
 }
 
 /**

@@ -31,7 +31,10 @@ export function foldMessages<Data extends MessagesData>(
   user_id: string,
 ): Data | 'stale' {
   const find = (id: string) => list.find(data, id)
-  const withMessage = (message: Message, isNew = false) => withAnswer(data, list, message, isNew)
+  const withMessage = (message: Message, isNew = false) => {
+    const placed = list.with(data, message, isNew)
+    return message.status === 'streaming' ? placed : withoutChunks(placed, message.id)
+  }
   switch (event.type) {
     case 'message.new': {
       const { message } = event.payload
@@ -102,16 +105,6 @@ function withOwn(source: Message, user_id: string, reactedKinds: readonly string
     .filter((kind) => kind.user_ids.includes(user_id) || (isUnsure(kind, user_id) && reactedKinds.includes(kind.emoji)))
     .map(({ emoji }) => emoji)
   return { ...message, ...(reactions.length > 0 && { reactions }), ...(reacted.length > 0 && { reacted }) }
-}
-
-function withAnswer<Data extends MessagesData>(
-  data: Data,
-  list: MessageList<Data>,
-  message: Message,
-  isNew: boolean,
-): Data {
-  const placed = list.with(data, message, isNew)
-  return message.status === 'streaming' ? placed : withoutChunks(placed, message.id)
 }
 
 /** The data without the chunks of an answer that has ended, or is not shown any more. */

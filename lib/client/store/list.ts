@@ -32,6 +32,15 @@ interface ListOptions<Name extends string, Item, More>
   more?(items: readonly Item[]): More
 }
 
+/** The list with an item changed; the same list without it. */
+export function changed<Item, Data extends ListData<Item>>(
+  data: Data,
+  item: Item | undefined,
+  by: Partial<Item>,
+): Data {
+  return item ? { ...data, items: data.items.map((each) => (each === item ? { ...each, ...by } : each)) } : data
+}
+
 /** The plan of a list that is read in pages. */
 export function listPlan<Name extends string, Item, More = unknown>({
   name,

@@ -214,7 +214,5 @@ function isSame(post: PendingPost, message: Message, user_id: string): boolean {
 
 /** A key that no other post of the user has: it is no secret, so it works where a runtime has no `crypto`. */
 function newKey(): string {
-  return [Date.now(), ...Array.from({ length: 3 }, () => Math.random() * 2 ** 32)]
-    .map((part) => Math.floor(part).toString(36))
-    .join('-')
+  return [Date.now(), Math.random(), Math.random()].map((part) => part.toString(36).replace('0.', '')).join('-')
 }

@@ -1,4 +1,4 @@
-import { isTransient } from '../backoff.ts'
+import { isGone, isTransient } from '../backoff.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { createCell, type Watchable } from './cell.ts'
 import type { Feed, Follower } from './feed.ts'
@@ -46,6 +46,8 @@ export interface Resource<Data, View> extends Watchable<View> {
   isCurrent(): boolean
   /** Changes the data, or shows it again if what the view adds has changed. */
   update(change?: (data: Data) => Data): void
+  /** Changes the data as an event will that has not come yet. */
+  expect(event: ConversationStreamEvent): void
   /** Forgets what was read: the user may be another. */
   reset(): void
 }
@@ -79,7 +81,7 @@ export function createResource<Data extends object, View>(
       reading.doubt()
       // What was read for the former user, or failed, is void.
       if (begun !== state.resets()) return
-      if ((error as { code?: string }).code === 'not_found') state.show(plan.initial, { status: 'failed', error })
+      if (isGone(error)) state.show(plan.initial, { status: 'failed', error })
       else state.fail(error)
       if (isTransient(error) && state.cell.isWatched()) later(undefined, { hasFailed: true })
     }
@@ -109,7 +111,19 @@ export function createResource<Data extends object, View>(
 
   const { set: _, ...readable } = state.cell
   const { update, reset } = state
-  return { ...readable, reload, loadMore: reading.more, isCurrent: reading.isIdle, update, reset }
+  return {
+    ...readable,
+    reload,
+    loadMore: reading.more,
+    isCurrent: reading.isIdle,
+    update,
+    expect: (event) =>
+      update((data) => {
+        const next = plan.fold(data, event)
+        return next === 'stale' ? data : next
+      }),
+    reset,
+  }
 }
 
 /** The data with its view, which is recreated when either it or its loading has changed. */

@@ -1,10 +1,12 @@
-import type { SearchPage, SearchResult } from '../../api/search.ts'
+import type { SearchResult } from '../../api/search.ts'
 import type { NamesOf } from '../../core/known-names.ts'
+import { pause } from '../backoff.ts'
 import { refuseUnknown } from '../options.ts'
 import type { ChatClient } from '../types.ts'
 import { partOf, type StoreBase } from './base.ts'
 import { createCell, type Readable } from './cell.ts'
 import type { ChatStore } from './index.ts'
+import type { PageReader } from './search-pages.ts'
 
 /** What is searched for, and how it is narrowed. */
 export type MessageQuery = Omit<NonNullable<Parameters<ChatClient['search']['messages']>[0]>, 'cursor' | 'limit'>
@@ -46,14 +48,16 @@ export interface SearchOptions {
 
 export const SEARCH_OPTIONS: NamesOf<SearchOptions> = { debounce_ms: 0, limit: 0 }
 
-/** Between the parts of a long search: the service limits their number in a minute. */
-const PAUSE_MS = 1_000
-
+/** The results of a page. */
 const PAGE = 20
 
 const IDLE: SearchView = { status: 'idle', results: [], has_more: false, is_incomplete: false, unknown_filters: [] }
 
-type SearchClient = Pick<ChatClient, 'search'>
+/** The part of a client that searches. */
+export type SearchClient = Pick<ChatClient, 'search'>
+
+/** Loaded with the first search. */
+const loadPages = () => import('./search-pages.ts')
 
 /**
  * All messages that a search finds, newest first. It continues by itself, also where a page is partial; a page is read
@@ -69,36 +73,8 @@ export async function* searchMessages(
   options: { signal?: AbortSignal; limit?: number } = {},
 ): AsyncGenerator<SearchResult, void> {
   refuseUnknown('searchMessages', options, { signal: 0, limit: 0 })
-  for await (const page of pagesOf(client, query, options)) yield* page.results
-}
-
-/** The pages of a search from `cursor` on, partial ones after a pause. */
-async function* pagesOf(
-  client: SearchClient,
-  query: MessageQuery,
-  { signal, limit = PAGE, cursor }: { signal?: AbortSignal; limit?: number; cursor?: string | undefined },
-): AsyncGenerator<SearchPage, void> {
-  let next = cursor
-  do {
-    const page = await client.search.messages({ ...query, limit, cursor: next }, { signal })
-    yield page
-    next = page.next_cursor
-    if (page.partial) await pause(PAUSE_MS, signal)
-  } while (next !== undefined)
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
-      if (signal?.aborted) reject(signal.reason)
-      else resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal?.addEventListener('abort', end)
-    if (signal?.aborted) end()
-  })
+  const { pagesOf } = await loadPages()
+  for await (const page of pagesOf(client, query, { limit: PAGE, ...options })) yield* page.results
 }
 
 /** A search of the client of a store; each call makes another one. */
@@ -119,37 +95,23 @@ export function createMessageSearch(client: SearchClient, options: SearchOptions
   function start(query: MessageQuery) {
     const abort = new AbortController()
     const { signal } = abort
-    let cursor: string | undefined
-
-    function show(change: Partial<SearchView>): void {
+    const show = (change: Partial<SearchView>) => {
       if (!signal.aborted) cell.set({ ...cell.getSnapshot(), error: undefined, ...change })
     }
+    let reader: PageReader | undefined
 
     /** Reads until there is a page more of results, or the end. */
     async function read(): Promise<void> {
-      let left = limit
       show({ status: 'loading' })
       try {
-        for await (const page of pagesOf(client, query, { signal, limit, cursor })) {
-          cursor = page.next_cursor
-          left -= page.results.length
-          const has_more = cursor !== undefined
-          const isOn = page.partial === true && has_more && left > 0
-          show({
-            status: isOn ? 'loading' : 'ready',
-            results: [...cell.getSnapshot().results, ...page.results],
-            has_more,
-            is_incomplete: page.incomplete === true,
-            unknown_filters: page.unknown_filters ?? [],
-          })
-          if (!isOn) return
-        }
+        reader ??= (await loadPages()).createPageReader(client, query, { signal, limit })
+        await reader((found, state) => show({ ...state, results: [...cell.getSnapshot().results, ...found] }))
       } catch (error) {
         show({ status: 'failed', error })
       }
     }
 
-    pause(debounce_ms, signal).then(read, () => {})
+    void pause(debounce_ms, signal).then(() => (signal.aborted ? undefined : read()))
     return { query, read, abort }
   }
 

@@ -1,5 +1,7 @@
 import type { Snapshot } from '../../api/snapshots-use-cases.ts'
+import { NOTHING } from './fold-window.ts'
 import type { ListData } from './list.ts'
+import { EMPTY_THREAD } from './thread.ts'
 
 /** What the parts of a store begin with, by their kind and id: each is taken once. */
 export type Seeds = Map<string, object>
@@ -8,14 +10,12 @@ export type Seeds = Map<string, object>
 export function seedsOf({ conversations, threads, tree, messages, replies }: Partial<Snapshot> = {}): Seeds {
   const seeds: Seeds = new Map()
   const list = (items: readonly unknown[], next_after: string | undefined): ListData<unknown> => ({ items, next_after })
-  const chunks = new Map()
   const conversation = conversations?.conversations.find(({ id }) => id === messages?.conversation_id)
   const unread = conversation?.unread ?? 0
   if (conversations) seeds.set('conversations ', list(conversations.conversations, conversations.next_after))
   if (threads) seeds.set(`threads ${threads.conversation_id}`, list(threads.threads, threads.next_after))
-  if (tree) seeds.set(`thread ${tree.root_id}`, { ...tree, detached: [], chunks })
-  if (messages)
-    seeds.set(`window roots ${messages.conversation_id}`, { ...messages, newer_count: 0, chunks, unread, conversation })
-  if (replies) seeds.set(`window replies ${replies.root.id}`, { ...replies, newer_count: 0, chunks, unread: 0 })
+  if (tree) seeds.set(`thread ${tree.root_id}`, { ...EMPTY_THREAD, ...tree })
+  if (messages) seeds.set(`window roots ${messages.conversation_id}`, { ...NOTHING, ...messages, unread, conversation })
+  if (replies) seeds.set(`window replies ${replies.root.id}`, { ...NOTHING, ...replies })
   return seeds
 }

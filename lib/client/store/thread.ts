@@ -1,19 +1,16 @@
 import type { Message } from '../../api/messages.ts'
-import type { ConversationStreamEvent } from '../types.ts'
-import { withText } from './answers.ts'
-import { foldThread, isBelow, type ThreadData } from './fold-thread.ts'
+import type { ThreadData } from './fold-thread.ts'
+import { laterPlan } from './later.ts'
 import { withPending } from './pending.ts'
 import type { Plan } from './resource.ts'
 import type { PendingPost, StoreClient, StoreMessage, ThreadView } from './types.ts'
 
-/** How many messages are read at once. */
-const PAGE = 200
-
-const NOTHING: ThreadData = { messages: [], detached: [], chunks: new Map() }
+/** A thread that is not read yet. */
+export const EMPTY_THREAD: ThreadData = { messages: [], detached: [], chunks: new Map() }
 
 /**
- * A thread: read page by page, then folded; an answer in progress is read with its chunks. What arrives below the pages
- * that were read stays at the end until its page is read.
+ * A thread as a tree, which pages load that show one. What arrives below the pages that were read stays at the end until its
+ * page is read.
  */
 export function threadPlan(
   client: StoreClient,
@@ -21,22 +18,9 @@ export function threadPlan(
   userId: () => string,
   pendingOf: () => readonly PendingPost[],
 ): Plan<ThreadData, ThreadView> {
-  return {
-    initial: NOTHING,
-    async read(current, isMore, from) {
-      const count = current.messages.length + (isMore ? 1 : 0)
-      let data = from.next_cursor ? { ...from, detached: [] } : NOTHING
-      do data = await readPage(client, root_id, data)
-      while (data.next_cursor !== undefined && data.messages.length < count)
-      return withDetached(client, data, current.detached, from === NOTHING)
-    },
-    fold(data, event) {
-      const { type, payload } = event
-      if (type === 'thread.updated' && payload.root_id === root_id) return { ...data, title: payload.title }
-      // Its title comes back with it.
-      const isRestored = type === 'message.restored' && payload.message.id === root_id
-      return isRestored || isEndOf(data, event) ? 'stale' : foldThread(data, root_id, event, userId())
-    },
+  return laterPlan({
+    initial: EMPTY_THREAD,
+    load: async () => (await import('./tree.ts')).treeOf(client, root_id, userId),
     view: ({ title, messages, detached, next_cursor }, loading) => {
       const shown = detached.length === 0 ? messages : [...messages, ...detached.map(toDetached)]
       const named = title && !messages[0]?.deleted_at && { title }
@@ -47,50 +31,7 @@ export function threadPlan(
         has_more: next_cursor !== undefined,
       }
     },
-  }
+  })
 }
 
 const toDetached = (message: Message): StoreMessage => ({ ...message, detached: true })
-
-/**
- * The thread with the detached messages of before that are still below it.
- *
- * @param isDoubtful whether they may have changed since
- */
-async function withDetached(
-  client: StoreClient,
-  data: ThreadData,
-  before: readonly Message[],
-  isDoubtful: boolean,
-): Promise<ThreadData> {
-  const below = before.filter((message) => isBelow(data, message))
-  if (below.length === 0 || !isDoubtful) return { ...data, detached: below }
-  const read = await Promise.all(below.map(({ id }) => client.messages.get(id).catch(noneIfGone)))
-  const { messages, chunks } = await withText(client, read.flat())
-  return { ...data, detached: messages, chunks: new Map([...data.chunks, ...chunks]) }
-}
-
-function noneIfGone(error: unknown): never[] {
-  if ((error as { code?: string }).code === 'not_found') return []
-  throw error
-}
-
-/** The thread with its next page. */
-async function readPage(client: StoreClient, root_id: string, current: ThreadData): Promise<ThreadData> {
-  const { next_cursor: cursor_path } = current
-  const page = await client.threads.tree(root_id, { limit: PAGE, cursor_path })
-  const { messages, chunks } = await withText(client, page.messages)
-  return {
-    messages: [...current.messages, ...messages],
-    detached: [],
-    chunks: new Map([...current.chunks, ...chunks]),
-    title: page.title,
-    next_cursor: page.next_cursor,
-  }
-}
-
-/** Whether the conversation of the thread may be gone for this user. */
-function isEndOf({ messages }: ThreadData, event: ConversationStreamEvent): boolean {
-  if (event.type !== 'membership.changed' || event.payload.action !== 'removed') return false
-  return event.payload.conversation_id === messages[0]?.conversation_id
-}

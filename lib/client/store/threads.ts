@@ -3,7 +3,7 @@ import type { Message } from '../../api/messages.ts'
 import type { Notification } from '../../api/notifications.ts'
 import type { ThreadSummary } from '../../api/threads.ts'
 import type { ConversationStreamEvent } from '../types.ts'
-import { type ListData, listPlan } from './list.ts'
+import { changed, type ListData, listPlan } from './list.ts'
 import type { Plan } from './resource.ts'
 import type { PendingPost, StoreClient, ThreadsView } from './types.ts'
 
@@ -42,10 +42,11 @@ function foldThreads(
     }
   }
   if (subjectOf(event, 'conversation_id') !== conversation_id) return data
+  const root_id = subjectOf(event, 'root_id')
+  const thread = data.items.find((item) => item.root_id === root_id)
   switch (event.type) {
     case 'message.new': {
       const { message, thread: state } = event.payload
-      const thread = data.items.find(({ root_id }) => root_id === message.root_id)
       if (!thread) return 'stale'
       // A summary does not say who has asked.
       if (message.created_at === thread.created_at && isBy(message, user_id) && thread.message_count === 1)
@@ -53,15 +54,11 @@ function foldThreads(
       if (message.created_at <= thread.last_activity_at) return data
       return toFront(data, thread, withReply(thread, message, state, user_id))
     }
-    case 'thread.updated': {
-      const { root_id, title } = event.payload
-      const withTitle = (item: ThreadSummary) =>
-        item.root_id === root_id ? { ...item, title: title || undefined } : item
-      return { ...data, items: data.items.map(withTitle) }
-    }
+    case 'thread.updated':
+      return changed(data, thread, { title: event.payload.title || undefined })
     case 'thread.new': {
-      const { root_id, summary } = event.payload
-      if (data.items.some((item) => item.root_id === root_id)) return data
+      const { summary } = event.payload
+      if (thread) return data
       // A replay composes it as it is by now: how much of it is unread is not in it.
       if (summary.message_count !== 1) return 'stale'
       return toFront(data, undefined, {
@@ -73,12 +70,10 @@ function foldThreads(
       })
     }
     case 'unread.update': {
-      const { root_id, unread, unread_replies, as_of } = event.payload
-      const thread = data.items.find((item) => item.root_id === root_id)
-      if (!thread) return data
+      const { unread, unread_replies, as_of } = event.payload
       // What has arrived since is not in it.
-      if (as_of < thread.last_activity_at) return 'stale'
-      return { ...data, items: data.items.with(data.items.indexOf(thread), { ...thread, unread, unread_replies }) }
+      if (thread && as_of < thread.last_activity_at) return 'stale'
+      return changed(data, thread, { unread, unread_replies })
     }
     case 'message.edited':
     case 'message.deleted':

@@ -1,9 +1,7 @@
 import type { Attachment } from '../../api/attachments.ts'
-import { pause } from '../backoff.ts'
 import { partOf, type StoreBase } from './base.ts'
 import { type Cell, createCell, type Readable } from './cell.ts'
 import type { ChatStore } from './index.ts'
-import type { StoreClient } from './types.ts'
 
 /** A file for a message that is being written. */
 export interface FileUpload {
@@ -47,10 +45,6 @@ export function uploadsOf(store: ChatStore): StoreUploads {
 /** The maximum number of files of a message. */
 const MAX_FILES = 10
 
-/** How often the state of a file is read while it is checked, and how long: a scanner has three attempts of a minute. */
-const CHECK_MS = 2_000
-const MAX_CHECKS = 120
-
 type List = Cell<readonly FileUpload[]>
 
 function createUploads({ client, feed }: StoreBase): StoreUploads {
@@ -62,7 +56,14 @@ function createUploads({ client, feed }: StoreBase): StoreUploads {
   function start(conversation_id: string, list: List, upload: FileUpload): void {
     const signal = drafts.signalOf(upload.key)
     const onChange = (by: Partial<FileUpload>) => drafts.change(list, upload.key, by)
-    queue = queue.then(() => send(client, conversation_id, upload, { onChange, signal }))
+    queue = queue.then(async () => {
+      try {
+        const { sendFile } = await import('./upload-file.ts')
+        await sendFile(client, conversation_id, upload, { onChange, signal })
+      } catch (error) {
+        if (!signal.aborted) onChange({ status: 'failed', error })
+      }
+    })
   }
 
   function drop(list: List, isDropped: (upload: FileUpload) => boolean): readonly FileUpload[] {
@@ -152,52 +153,4 @@ function createDrafts() {
       return abort.signal
     },
   }
-}
-
-interface Sending {
-  onChange: (by: Partial<FileUpload>) => void
-  signal: AbortSignal
-}
-
-/** Uploads a file, and waits until it is checked. */
-async function send(
-  client: Pick<StoreClient, 'upload' | 'attachments'>,
-  conversation_id: string,
-  { file, attachment }: FileUpload,
-  { onChange, signal }: Sending,
-): Promise<void> {
-  if (signal.aborted) return
-  onChange({ status: 'uploading' })
-  try {
-    const uploaded = await client.upload(conversation_id, file, {
-      signal,
-      ...(attachment && { attachment_id: attachment.id }),
-      // The name may have lost invisible characters.
-      onProgress: ({ attachment, sent }) => onChange({ attachment, name: attachment.name, sent }),
-    })
-    onChange({
-      attachment: uploaded,
-      sent: file.size,
-      status: uploaded.status === 'scanning' ? 'checking' : 'uploading',
-    })
-    const checked = await untilChecked(client, uploaded, signal)
-    onChange({ attachment: checked, status: 'ready' })
-  } catch (error) {
-    if (!signal.aborted) onChange({ status: 'failed', error })
-  }
-}
-
-/** @throws Error with the code `attachment_refused` or `attachment_not_ready`: the table of all errors is not loaded here */
-async function untilChecked(
-  { attachments }: Pick<StoreClient, 'attachments'>,
-  attachment: Attachment,
-  signal: AbortSignal,
-): Promise<Attachment> {
-  for (let checks = 0; attachment.status === 'scanning' && checks < MAX_CHECKS; checks++) {
-    await pause(CHECK_MS, signal)
-    attachment = (await attachments.get(attachment.id, { signal })).attachment
-  }
-  if (attachment.status === 'ready') return attachment
-  const code = attachment.status === 'refused' ? 'attachment_refused' : 'attachment_not_ready'
-  throw Object.assign(new Error(attachment.reason ?? code), { code })
 }

@@ -1,5 +1,5 @@
 import type { TimelineMessage } from '../../api/client-entities.ts'
-import { isTransient } from '../backoff.ts'
+import { isTransient, undefinedIfGone } from '../backoff.ts'
 import { withText } from './answers.ts'
 import type { MessageList } from './fold-messages.ts'
 import { find, foldWindow, NOTHING, trimmedAfter, trimmedBefore, type WindowData } from './fold-window.ts'
@@ -131,11 +131,6 @@ async function moved(
     }
   }
   return data
-}
-
-function undefinedIfGone(error: unknown): undefined {
-  if ((error as { code?: string }).code === 'not_found') return undefined
-  throw error
 }
 
 /** The window read again, from its first message to its last one, and a page of what has come since. */

@@ -54,7 +54,7 @@ export function createWindows(
       conversation_id: view === 'replies' ? undefined : id,
       userId,
       summaryOf,
-      pending: () => listPending((post) => has(placeOf(post))),
+      pending: () => listPending(has),
       takeMoves() {
         const taken = moves.get(key) ?? []
         moves.delete(key)
@@ -89,12 +89,8 @@ export function createWindows(
     const resource = windows.get(key)
     const known = parts.get(resource)
     if (known) return known
-    const { getSnapshot, getServerSnapshot, subscribe, reload } = resource
     const part: MessageWindow = {
-      getSnapshot,
-      getServerSnapshot,
-      subscribe,
-      reload,
+      ...resource,
       loadOlder: () => move(resource, key, 'older'),
       loadNewer: () => move(resource, key, 'newer'),
       jumpTo: (place) => move(resource, key, place === 'newest' ? place : { around: place }),
@@ -155,13 +151,6 @@ interface Place {
   root_id?: string | undefined
   parent_id?: string | undefined
 }
-
-const placeOf = ({ key, conversation_id, root_id = '', parent_id }: PendingPost) => ({
-  id: key,
-  conversation_id,
-  root_id,
-  ...(parent_id !== undefined && { parent_id }),
-})
 
 function hasOf(view: string, id: string): (place: Place) => boolean {
   if (view === 'replies') return ({ root_id, parent_id }) => root_id === id && parent_id !== undefined
