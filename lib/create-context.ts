@@ -90,7 +90,18 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const files = createFiles(config, storage, { log, load })
   const filesState = files.place.state
   const lifecycle: Lifecycle = { state: 'created' }
-  const live = createLive({ storage, ports, config, settings, log, clock: time.clock, metrics, load, filesState })
+  const live = createLive({
+    storage,
+    ports,
+    access,
+    config,
+    settings,
+    log,
+    clock: time.clock,
+    metrics,
+    load,
+    filesState,
+  })
   const { cluster, commits, afterEvents, hub, presence, poller, users } = live
   const audit = createAuditLog({ operator: ports.operator, log, now })
   const notifier = createNotifier({ notify: ports.notify, config, db, metrics, log, now })
@@ -205,20 +216,20 @@ function ofOperator({ operator }: Ports, write: Context['write']): Context['writ
 
 /** The parts of the streams: what is open in this process, and how it meets the other processes. */
 function createLive(
-  deps: Pick<Context, 'config' | 'settings' | 'log' | 'clock' | 'metrics' | 'load'> & {
+  deps: Pick<Context, 'access' | 'config' | 'settings' | 'log' | 'clock' | 'metrics' | 'load'> & {
     storage: Storage
     ports: Ports
     filesState: FilesPlace['state']
   },
 ) {
-  const { storage, ports, config, settings, log, clock, metrics, load, filesState } = deps
+  const { storage, ports, access, config, settings, log, clock, metrics, load, filesState } = deps
   const { now, sessionNow } = clock
   const { db, kv, signals } = storage
   const ofCluster = { db, signals, bus: ports.bus, isEphemeral, config, settings, log, metrics, clock, filesState }
   const cluster = createCluster(ofCluster)
   const { broadcast_participants } = config.presence
   const { dead_seconds } = config.cluster
-  const sources = createStreamSources({ db, config, now, sessionNow })
+  const sources = createStreamSources({ access, db, config, now, sessionNow })
   const { announce } = cluster
   const hub = createHub({ db, config, log, metrics, now, sessionNow, announce, sources, arrivals: load.arrivals })
   const presence = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants, dead_seconds })

@@ -6,7 +6,7 @@ import type { Database } from '../storage/database.ts'
 
 /** Reloads the configuration of a service, one call after the other. */
 export function createReload(
-  ctx: Pick<Context, 'settings' | 'mail' | 'db' | 'log' | 'cluster'>,
+  ctx: Pick<Context, 'settings' | 'mail' | 'db' | 'log' | 'cluster' | 'streams'>,
 ): (config: Config) => Promise<Reloaded> {
   let last: Promise<unknown> = Promise.resolve()
 
@@ -17,6 +17,7 @@ export function createReload(
     if (changed.includes('database.url')) await renewCredentials(ctx.db, next.database.url)
     ctx.settings.replace(next)
     await ctx.cluster.details.changed()
+    if (changed.some((key) => key.startsWith('access'))) await ctx.streams.hub.rights.recheckAll()
     ctx.log.info('Reloaded the configuration.', { changed, needs_restart })
     return { changed, needs_restart }
   }

@@ -15,7 +15,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
   email_requests: { kind: { values: ['invite', 'join', 'change', 'undo'] } },
   conversations: {
     layout: { values: ['stream', 'topics', 'assistant'] },
-    visibility: { values: ['listed'] },
+    visibility: { values: ['listed', 'open'] },
     auto_join: { values: ['members', 'everyone'] },
   },
   participants: { level: { values: ['all', 'mentions', 'none'] } },

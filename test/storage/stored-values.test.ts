@@ -28,7 +28,7 @@ const SETS: Record<string, readonly string[]> = {
   'users.kind': ['person', 'guest'],
   'email_requests.kind': Object.keys(REQUEST_KINDS),
   'conversations.layout': Layout.options,
-  'conversations.visibility': ['listed'],
+  'conversations.visibility': ['listed', 'open'],
   'conversations.auto_join': AutoJoin.options,
   'participants.level': Level.options,
   'messages.role': Message.entries.role.options,

@@ -13,5 +13,8 @@ export function announceChange(tx: Tx, before: Shown, after: Shown): void {
   const isAlike = (['username', 'display_name', 'avatar_url'] as const).every((field) => before[field] === after[field])
   const isActive = !before.disabled_at === !after.disabled_at
   if (!isAlike || !isActive) tx.publishUser(after.id)
-  if (before.roles !== after.roles) tx.publishRights(after.id)
+  if (before.roles === after.roles) return
+  tx.publishRights(after.id)
+  // A user who may browse no longer has streams of conversations in which the user does not participate.
+  tx.recheckStreams({ user_id: after.id })
 }

@@ -145,16 +145,19 @@ export function listUsers(
   )
 }
 
-/** Up to which instants streams and signed tokens of a user have ended. */
-interface StreamsEnded {
+/** The roles of a user, and up to which instants its streams and signed tokens have ended. */
+interface EnabledUser {
+  /** As they are stored. */
+  roles: string
   streams_ended_at: Micros
   tokens_after: Micros
 }
 
 /** The ones of these users that exist and are not disabled, each with the times up to which its streams must end. */
-export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<Map<string, StreamsEnded>> {
-  const rows = await db.all<StreamsEnded & { id: string }>(
-    sql`SELECT id, coalesce(streams_ended_at, 0) AS streams_ended_at, tokens_after FROM users WHERE disabled_at IS NULL AND id ${among(db, ids)}`,
+export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<Map<string, EnabledUser>> {
+  const rows = await db.all<EnabledUser & { id: string }>(
+    sql`SELECT id, roles, coalesce(streams_ended_at, 0) AS streams_ended_at, tokens_after FROM users
+      WHERE disabled_at IS NULL AND id ${among(db, ids)}`,
   )
   return new Map(rows.map((row) => [row.id, row]))
 }

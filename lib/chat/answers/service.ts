@@ -3,7 +3,7 @@ import { assertMay } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
-import { lockAsMember, requireMember } from '../memberships/access.ts'
+import { lockAsMember, requireReader } from '../memberships/access.ts'
 import { notifyAsker } from '../notifications/answered.ts'
 import { CANCELLED, endAnswer } from './ending.ts'
 import { type CancelledAnswer, type Chunk, ChunksQuery } from './schema.ts'
@@ -57,7 +57,7 @@ export const listChunks = useCase({
   run: (ctx, actor, messageId, input): Promise<Chunk[]> => {
     return ctx.db.snapshot(async (db) => {
       const row = await findAnswer(db, messageId)
-      await requireMember(db, actor, row?.conversation_id)
+      await requireReader(ctx, db, actor, row?.conversation_id)
       if (row!.deleted_at) return []
       const sizes = await listChunkSizes(db, messageId, input.from, input.limit)
       const last = sizes[countWithin(sizes.map((each) => each.size)) - 1]

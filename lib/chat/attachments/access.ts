@@ -3,7 +3,7 @@ import { type ActorInConversation, assertMay, mayModerate } from '../../core/acc
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Queries } from '../../storage/database.ts'
-import { type Membership, requireMember } from '../memberships/access.ts'
+import { type Membership, requireMember, requireReader } from '../memberships/access.ts'
 import { type FoundAttachment, findAttachment } from './store.ts'
 
 /** @throws ChatError `not_found` where there are no files */
@@ -31,7 +31,7 @@ export async function requireAttachment(
 ): Promise<ReadableAttachment> {
   assertEnabled(ctx)
   const row = await findAttachment(db, id)
-  const membership = await requireMember(db, actor, row?.conversation_id)
+  const membership = await requireReader(ctx, db, actor, row?.conversation_id)
   if (!row || !maySee(ctx, row, { actor, role: membership.role })) throw new ChatError('not_found')
   return { row, membership }
 }
@@ -56,6 +56,6 @@ export async function requireUploader(
   actor: Actor,
   conversationId: string,
 ): Promise<void> {
-  const place = await requireMember(db, actor, conversationId)
+  const place = await requireMember(ctx, db, actor, conversationId)
   assertMay(ctx.access, { ...place, actor }, 'attach')
 }

@@ -3,7 +3,7 @@ import { listLiveSessions } from '../../accounts/sessions/store-list.ts'
 import { listEnabledUsers } from '../../accounts/users/store.ts'
 import { linkBaseOf } from '../../config/base-path.ts'
 import type { Context } from '../../context.ts'
-import { refuseSystem } from '../../core/actor.ts'
+import { type Role, refuseSystem, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { NamesOf } from '../../core/known-names.ts'
 import { toInstant } from '../../core/time.ts'
@@ -55,19 +55,22 @@ export async function openLink(ctx: Context, token: string, options?: LinkOption
   assertKnown(options, LINK_OPTIONS)
   assertEnabled(ctx)
   const claims = readLink(await ctx.files.linkKey(), token, ctx.now())
-  if (!claims || !(await isStillIn(ctx, claims))) throw new ChatError('not_found')
-  const actor = { user_id: claims.user_id, roles: [] }
+  const roles = claims && (await findRoles(ctx, claims))
+  if (!claims || !roles) throw new ChatError('not_found')
+  const actor = { user_id: claims.user_id, roles }
   return open(ctx, actor, claims.id, { inline: claims.inline, is_shared: true, ...options })
 }
 
-/** Whether the user is not disabled, and the session, the API key, or the sign-in of a host has not ended. */
-async function isStillIn({ config, db, now, sessionNow }: Context, claims: LinkClaims): Promise<boolean> {
+/** The roles of the user; `undefined` for a disabled one, and once the session, the API key, or the sign-in of a host has ended. */
+async function findRoles({ config, db, now, sessionNow }: Context, claims: LinkClaims): Promise<Role[] | undefined> {
   const { user_id, session_id, key_id, expires_at } = claims
   const user = (await listEnabledUsers(db, [user_id])).get(user_id)
-  if (!user) return false
+  if (!user) return undefined
   const ended_at = Math.max(user.streams_ended_at, user.tokens_after)
   const created_at = expires_at - config.attachments.link_seconds * SECOND
-  if (session_id === undefined && key_id === undefined && created_at <= ended_at) return false
-  if (session_id !== undefined && (await listLiveSessions(db, [session_id], sessionNow())).length === 0) return false
-  return key_id === undefined || (await listLiveKeys(db, [key_id], now())).length > 0
+  if (session_id === undefined && key_id === undefined && created_at <= ended_at) return undefined
+  if (session_id !== undefined && (await listLiveSessions(db, [session_id], sessionNow())).length === 0)
+    return undefined
+  if (key_id !== undefined && (await listLiveKeys(db, [key_id], now())).length === 0) return undefined
+  return splitRoles(user.roles)
 }

@@ -6,6 +6,7 @@ import { toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
+import { assertJoined } from '../memberships/access.ts'
 import { assertEnabled, requireAttachment, requireUploader } from './access.ts'
 import { countParts, quoted } from './rules.ts'
 import { type Attachment, AttachmentInput, type AttachmentState, PART_BYTES, type Upload } from './schema.ts'
@@ -147,8 +148,9 @@ export const remove = useCase({
     await ctx.write(async (tx) => {
       // Locked first: a message may be taking it.
       const row = (await lockAttachment(tx, id)) && (await findAttachment(tx, id))
-      await requireAttachment(ctx, tx, actor, id)
+      const { membership } = await requireAttachment(ctx, tx, actor, id)
       assertMayWrite(ctx.access, actor)
+      assertJoined(membership)
       if (row!.uploaded_by !== actor.user_id) throw new ChatError('forbidden')
       if (row!.message_id !== null)
         throw new ChatError('conflict', { message: 'A message has this file: edit or delete the message.' })

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { type Access, type Refusal, refusal } from '../../core/access.ts'
 import { type Actor, hasScope } from '../../core/actor.ts'
-import { CLOSED, OF_TWO, PAIR } from '../memberships/rules.ts'
+import { CLOSED, type Joinable, mayJoin, OF_TWO, PAIR } from '../memberships/rules.ts'
 import type { CountedRow } from '../memberships/store-conversations.ts'
 import { refusalOfAll, tooManyToMention } from '../mentions/rules.ts'
 import { ConversationAct, type ParticipantRole } from './schema.ts'
@@ -59,6 +59,11 @@ export function actsOf(
     known.set(key, acts)
     return acts
   }
+}
+
+/** What an actor may do in a conversation that it reads without participating: it may join, or nothing. */
+export function actsOfReader(access: Access, actor: Actor, room: Joinable): ConversationAct[] {
+  return hasScope(actor, 'write') && mayJoin(access, actor, room) ? ['join'] : []
 }
 
 /**

@@ -14,8 +14,11 @@ export type PolicyValue = v.InferOutput<typeof PolicyValue>
 export const Receipts = v.picklist(['on', 'off'])
 export type Receipts = v.InferOutput<typeof Receipts>
 
-/** Which users see a conversation without participating: none, or all with `browse` its title, topic and icon. */
-export const Visibility = v.picklist(['private', 'listed'])
+/**
+ * What users with `browse` see of a conversation without participating: nothing, its title, topic and icon, or all that its
+ * participants read.
+ */
+export const Visibility = v.picklist(['private', 'listed', 'open'])
 export type Visibility = v.InferOutput<typeof Visibility>
 
 /** How a user becomes a participant of a conversation that is not private: by being added or invited, or by joining. */

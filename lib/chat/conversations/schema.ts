@@ -82,6 +82,9 @@ export const Conversation = v.object({
   participants: v.pipe(v.array(Participant), v.description('The first 200 in the order they joined')),
   participant_count: v.pipe(Count, v.description('Number of all participants')),
   with: v.optional(DirectPartner),
+  joined: v.optional(
+    v.pipe(v.literal(false), v.description('Set for a caller who reads an open conversation without participating')),
+  ),
   can: Can,
   ...OwnFields,
   stream_position: v.optional(StreamPosition),

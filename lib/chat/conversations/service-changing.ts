@@ -71,6 +71,9 @@ export const rename = useCase({
       Object.assign(changes, look)
       auditChanges(tx, actor, before, input)
       await updateConversation(tx, conversationId, changes)
+      // Users who do not participate read it no longer.
+      if (before.visibility === 'open' && after.visibility !== 'open')
+        tx.recheckStreams({ conversation_id: conversationId })
       if (Object.keys(changes).length > 0) tx.emit(conversationId, { type: 'conversation.updated' })
     })
     await changing.catch((cause) => {

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts'
 import { refuseSystem } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
+import { refusalOf } from '../memberships/access.ts'
 import {
   countFavourites,
   findSettings,
@@ -29,7 +30,7 @@ export const settings = useCase({
   run: async (ctx, actor, conversationId): Promise<ConversationSettings> => {
     refuseSystem(actor)
     const row = await findSettings(ctx.db, conversationId, actor.user_id)
-    if (!row) throw new ChatError('not_found')
+    if (!row) throw await refusalOf(ctx, ctx.db, actor, { conversation_id: conversationId })
     return toSettings(row, settingsContext(ctx))
   },
 })
@@ -52,7 +53,7 @@ export const setSettings = useCase({
       // Before the conversation: until then, the number of favourites stays.
       if (changes.favourite === 1) await lockUser(tx, user_id)
       const row = await findSettings(tx, conversationId, user_id, { lock: true })
-      if (!row) throw new ChatError('not_found')
+      if (!row) throw await refusalOf(ctx, tx, actor, { conversation_id: conversationId })
       if (changes.favourite === 1 && row.favourite === 0 && (await countFavourites(tx, user_id)) >= MAX_FAVOURITES)
         throw new ChatError('conflict', { message: `You have ${MAX_FAVOURITES} favourites already.` })
       const changed = toSettings({ ...row, ...changes }, settingsContext(ctx))

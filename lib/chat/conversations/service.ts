@@ -10,7 +10,7 @@ import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log/log.ts'
-import { lockAsMember, requireMember } from '../memberships/access.ts'
+import { lockAsMember, requireReader } from '../memberships/access.ts'
 import { beginAutoJoin } from '../memberships/auto-join.ts'
 import { assertJoinable, REF_TAKEN, refuseDirect } from '../memberships/rules.ts'
 import { assertAdministers } from '../memberships/rules-auto-join.ts'
@@ -32,7 +32,7 @@ import { findSettings, toOwnFields } from '../memberships/store-settings.ts'
 import { findFirst, withPresence } from '../memberships/with-presence.ts'
 import { isErasing, toNumbers } from '../unread/store.ts'
 import { hide } from './removal.ts'
-import { actsOf } from './rules.ts'
+import { actsOf, actsOfReader } from './rules.ts'
 import {
   type Conversation,
   ConversationByRef,
@@ -145,13 +145,13 @@ export const get = useCase({
   takes: ['actor', 'conversation_id'],
   errors: ['not_found'],
   run: async (ctx, actor, conversationId): Promise<Conversation> => {
-    const { role, row, own, people, partner, stream_position } = await ctx.db.snapshot(async (db) => {
-      const { role } = await requireMember(db, actor, conversationId)
+    const { place, row, own, people, partner, stream_position } = await ctx.db.snapshot(async (db) => {
+      const place = await requireReader(ctx, db, actor, conversationId)
       const row = (await findConversation(db, conversationId))!
       return {
-        role,
+        place,
         row,
-        own: await findSettings(db, conversationId, actor.user_id),
+        own: place.is_outside ? undefined : await findSettings(db, conversationId, actor.user_id),
         partner: (await listPartners(db, actor.user_id, [row], photosOf(ctx.config))).get(conversationId),
         people: await findFirst(db, conversationId),
         stream_position: await findPosition(db, conversationId),
@@ -165,7 +165,10 @@ export const get = useCase({
       participants: await withPresence(ctx, people),
       participant_count: row.participant_count,
       ...(partner && isOfTwo && { with: partner.shown }),
-      can: actsOf(ctx, actor)({ ...row, role, is_closed: isClosed(row, partner) }),
+      ...(place.is_outside && { joined: false as const }),
+      can: place.is_outside
+        ? actsOfReader(ctx.access, actor, row)
+        : actsOf(ctx, actor)({ ...row, role: place.role, is_closed: isClosed(row, partner) }),
       ...settings,
       stream_position,
     }

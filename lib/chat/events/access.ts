@@ -1,10 +1,14 @@
 import { listLiveKeys } from '../../accounts/api-keys/store.ts'
 import { listLiveSessions } from '../../accounts/sessions/store-list.ts'
 import { listEnabledUsers } from '../../accounts/users/store.ts'
+import type { Access } from '../../core/access.ts'
+import { splitRoles } from '../../core/actor.ts'
 import type { Reader } from '../../live/readers/reader.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
+import { type mayBrowse, mayReadOpen } from '../memberships/rules.ts'
 import { listParticipations } from '../memberships/store.ts'
+import { listVisibility } from '../memberships/store-conversations.ts'
 import type { CloseReason } from './schema.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
@@ -12,7 +16,10 @@ const NEVER = Number.POSITIVE_INFINITY
 /**
  * The streams of these that must end, with the reason. For the others it updates when their session or API key expires.
  */
-export async function findRefusals(db: Queries, now: Micros, readers: Reader[]): Promise<[Reader, CloseReason][]> {
+export async function findRefusals(
+  { access, db, now }: { access: Access; db: Queries; now: Micros },
+  readers: Reader[],
+): Promise<[Reader, CloseReason][]> {
   const userIds = new Set(readers.map((reader) => reader.user_id))
   const sessionIds = readers.flatMap((reader) => reader.session_id ?? [])
   const enabled = await listEnabledUsers(db, userIds)
@@ -28,6 +35,15 @@ export async function findRefusals(db: Queries, now: Micros, readers: Reader[]):
       (place) => `${place.conversation_id}/${place.user_id}`,
     ),
   )
+  const mayStay = await findStaying(
+    db,
+    readers.flatMap((reader): Outsider[] => {
+      const { conversation_id, user_id, is_outside } = reader
+      if (!is_outside || conversation_id === undefined) return []
+      return [{ conversation_id, user_id, roles: splitRoles(enabled.get(user_id)?.roles ?? '') }]
+    }),
+    access,
+  )
 
   return readers.flatMap((reader): [Reader, CloseReason][] => {
     const { session_id, key_id } = reader
@@ -38,12 +54,31 @@ export async function findRefusals(db: Queries, now: Micros, readers: Reader[]):
     const isEnded =
       !user || reader.since <= user.streams_ended_at || issued_at <= user.tokens_after || expires_at <= now
     if (isEnded || expires === undefined) return [[reader, 'session_ended']]
-    const isOut =
-      !reader.is_system &&
-      reader.conversation_id !== undefined &&
-      !places.has(`${reader.conversation_id}/${reader.user_id}`)
-    if (isOut) return [[reader, 'removed']]
+    const participates =
+      reader.is_system ||
+      reader.conversation_id === undefined ||
+      places.has(`${reader.conversation_id}/${reader.user_id}`)
+    if (!participates && !(reader.is_outside && mayStay(reader))) return [[reader, 'removed']]
+    // A user who has joined gets all from now on.
+    if (participates) reader.is_outside = false
     reader.expires_at = Math.min(expires, expires_at)
     return []
   })
+}
+
+/** A user with a stream of a conversation in which the user does not participate. */
+type Outsider = Parameters<typeof mayBrowse>[1] & { conversation_id: string }
+
+/** @returns which of these may still read their conversation. Without any of them, it costs no look-up */
+async function findStaying(db: Queries, outsiders: Outsider[], access: Access): Promise<(reader: Reader) => boolean> {
+  if (outsiders.length === 0) return () => false
+  const ids = new Set(outsiders.map(({ conversation_id }) => conversation_id))
+  const open = new Map((await listVisibility(db, ids)).map(({ id, visibility }) => [id, visibility]))
+  const staying = new Set(
+    outsiders.flatMap((outsider) => {
+      const { conversation_id, user_id } = outsider
+      return mayReadOpen(access, outsider, open.get(conversation_id)) ? `${conversation_id}/${user_id}` : []
+    }),
+  )
+  return ({ conversation_id, user_id }) => staying.has(`${conversation_id}/${user_id}`)
 }

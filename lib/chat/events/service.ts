@@ -7,7 +7,7 @@ import { createCondition } from '../../core/scheduling/condition.ts'
 import { assertKnown, useCase } from '../../core/use-case.ts'
 import type { Delivered, Delivery } from '../../live/readers/delivery.ts'
 import type { Reader, Sink } from '../../live/readers/reader.ts'
-import { requireMember } from '../memberships/access.ts'
+import { requireReader } from '../memberships/access.ts'
 import { StreamQuery } from './schema.ts'
 import { subjectsIn } from './subjects.ts'
 
@@ -28,8 +28,8 @@ export const open = useCase({
   input: StreamQuery,
   errors: ['validation_failed', 'not_found', 'too_many_streams', 'unavailable'],
   run: async (ctx, actor, conversationId, input): Promise<Opening> => {
-    await requireMember(ctx.db, actor, conversationId)
-    return reserve(ctx, actor, conversationId, input)
+    const { is_outside = false } = await requireReader(ctx, ctx.db, actor, conversationId)
+    return reserve(ctx, actor, { conversation_id: conversationId, is_outside }, input)
   },
 })
 
@@ -44,7 +44,7 @@ export const openAll = useCase({
   errors: ['validation_failed', 'too_many_streams', 'unavailable'],
   run: async (ctx, actor, input): Promise<Opening> => {
     assertUser(actor)
-    return reserve(ctx, actor, undefined, input)
+    return reserve(ctx, actor, { conversation_id: undefined, is_outside: false }, input)
   },
 })
 
@@ -53,7 +53,7 @@ const WITHOUT_ONCE = { path: 'wait_seconds', message: 'needs once=true' }
 async function reserve(
   { streams: { hub, presence, logins }, now }: Context,
   actor: Actor,
-  conversation_id: string | undefined,
+  { conversation_id, is_outside }: Pick<Reader, 'conversation_id' | 'is_outside'>,
   { last_event_id, once, wait_seconds }: v.InferOutput<typeof StreamQuery>,
 ): Promise<Opening> {
   if (wait_seconds !== undefined && !once) throw new ChatError('validation_failed', { errors: [WITHOUT_ONCE] })
@@ -74,6 +74,7 @@ async function reserve(
         login,
         since,
         is_system: actor.system !== undefined,
+        is_outside,
         sink,
         wait_ms: once ? (wait_seconds ?? 0) * 1000 : undefined,
         expires_at: Number.POSITIVE_INFINITY,

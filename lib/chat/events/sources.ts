@@ -16,8 +16,10 @@ import { findRefusals } from './access.ts'
 import { compose } from './render.ts'
 
 /** The functions that the hub needs from conversations and users. */
-export function createStreamSources(deps: Pick<Context, 'db' | 'config' | 'now' | 'sessionNow'>): StreamSources {
-  const { db, config, sessionNow } = deps
+export function createStreamSources(
+  deps: Pick<Context, 'access' | 'db' | 'config' | 'now' | 'sessionNow'>,
+): StreamSources {
+  const { access, db, config, sessionNow } = deps
   const { broadcast_participants } = config.presence
   const photos = photosOf(config)
   const findSmall = createLoader(
@@ -39,7 +41,7 @@ export function createStreamSources(deps: Pick<Context, 'db' | 'config' | 'now' 
     completeInboxEvents: (events) => completeInboxEvents(db, events, settingsContext(deps)),
     listFollowing: (rootId, userIds) => listFollowing(db, rootId, userIds),
     listUnreadUpdates: (places) => listUnreadUpdates(db, places),
-    findRefusals: (readers) => findRefusals(db, sessionNow(), readers),
+    findRefusals: (readers) => findRefusals({ access, db, now: sessionNow() }, readers),
   }
 }
 

@@ -62,7 +62,7 @@ export const list = useCase({
   run: (ctx, actor, conversationId, input): Promise<Invites> => {
     const before = input.after === undefined ? LATEST : fromCursor(input.after)
     return ctx.db.snapshot(async (db) => {
-      const role = await requireInviteReader(db, actor, conversationId)
+      const role = await requireInviteReader(ctx, db, actor, conversationId)
       assertHasRight(ctx.access, role, 'invite')
       if (!before) throw new ChatError('invalid_cursor')
       const now = ctx.now()
@@ -157,7 +157,7 @@ export const revokeById = useCase({
 async function revokeFound(ctx: Context, tx: Tx, actor: Actor, invite: InviteRow | undefined): Promise<void> {
   if (!invite) throw new ChatError('not_found')
   const isOwn = invite.created_by === actor.user_id
-  if (!isOwn) assertHasRight(ctx.access, await requireInviteReader(tx, actor, invite.conversation_id), 'invite')
+  if (!isOwn) assertHasRight(ctx.access, await requireInviteReader(ctx, tx, actor, invite.conversation_id), 'invite')
   if (!(await markRevoked(tx, invite.id, ctx.now()))) return
   await forgetJoins(tx, [invite.id])
   const { id: subject_id, conversation_id, role } = invite

@@ -1,17 +1,17 @@
 import { listMerged } from '../../accounts/users/store-merged.ts'
 import type { Context } from '../../context.ts'
-import { type Act, assertMay, assertMayWrite } from '../../core/access.ts'
+import { type Access, type Act, assertMay, assertMayWrite, mayWrite } from '../../core/access.ts'
 import { type Actor, isOperator } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
-import { CLOSED } from './rules.ts'
+import { CLOSED, mayBrowse, mayReadOpen } from './rules.ts'
 import { findMembership, type ReadFloors } from './store.ts'
 import { findConversation, isPlace } from './store-conversations.ts'
 import { isClosed } from './store-direct.ts'
-import { lockConversation, lockMembershipRow, lockPlace, type Where } from './store-locks.ts'
+import { findVisibilityFor, lockConversation, lockMembershipRow, lockPlace, type Where } from './store-locks.ts'
 
 export type { Where } from './store-locks.ts'
 
@@ -22,6 +22,8 @@ export interface Membership extends ReadFloors {
   policy?: string | null
   /** Since when the conversation is frozen. */
   frozen_at?: Micros | null
+  /** Set for a user who reads an open conversation without participating. */
+  is_outside?: true
 }
 
 /** A membership whose conversation the transaction has locked; `clock` is the conversation's last instant. */
@@ -52,46 +54,107 @@ const EVERYWHERE: Membership = {
   roots_read_at: 0,
 }
 
+/** A reader of an open conversation has no role in it: the empty text is the name of none. */
+const OUTSIDE: Membership = { ...EVERYWHERE, role: '', is_outside: true }
+
+/** What decides what a role in the service may do. */
+type WithAccess = Pick<Context, 'access'>
+
 /**
- * The actor's membership in a conversation, for reading. Every read of a conversation calls this first.
+ * How the actor reads a conversation: as a participant, or as a user with the right to browse, who reads an open one without
+ * participating. Every read of what all participants read calls this first; a participant costs no more than a look at the
+ * membership.
  *
  * @throws ChatError `not_found`, the same for an outsider as for a conversation that does not exist
  */
+export async function requireReader(
+  { access }: WithAccess,
+  db: Queries,
+  actor: Actor,
+  conversation_id: string | undefined,
+): Promise<Membership> {
+  if (conversation_id === undefined) throw new ChatError('not_found')
+  if (actor.system !== undefined && (await isPlace(db, conversation_id, actor.user_id))) return EVERYWHERE
+  const membership = await findMembership(db, conversation_id, actor.user_id)
+  if (membership) return membership
+  if (await isOpenTo(access, db, actor, { conversation_id })) return OUTSIDE
+  throw new ChatError('not_found')
+}
+
+/** Whether an actor reads a conversation without participating in it. */
+async function isOpenTo(access: Access, db: Queries, actor: Actor, where: Where): Promise<boolean> {
+  return mayBrowse(access, actor) && mayReadOpen(access, actor, await findVisibilityFor(db, where, actor.user_id))
+}
+
+/**
+ * The actor's membership in a conversation, for reading what concerns the actor as its participant.
+ *
+ * @throws ChatError `not_found` as {@link requireReader}; `forbidden` for a reader who does not participate
+ */
 export async function requireMember(
+  ctx: WithAccess,
   db: Queries,
   actor: Actor,
   conversationId: string | undefined,
 ): Promise<Membership> {
-  if (conversationId === undefined) throw new ChatError('not_found')
-  if (actor.system !== undefined && (await isPlace(db, conversationId, actor.user_id))) return EVERYWHERE
-  const membership = await findMembership(db, conversationId, actor.user_id)
-  if (!membership) throw new ChatError('not_found')
+  const membership = await requireReader(ctx, db, actor, conversationId)
+  assertJoined(membership)
   return membership
 }
+
+/** @throws ChatError `forbidden` for a reader who does not participate */
+export function assertJoined({ is_outside }: Membership): void {
+  if (is_outside) throw notJoined()
+}
+
+const notJoined = () => new ChatError('forbidden', { reason: 'not_joined' })
 
 /**
  * The actor's membership, for storing something about the actor that other participants do not see. Locks the
  * conversation like {@link lockAsMember}, but also for users who may only read.
  *
- * @throws ChatError `not_found` as {@link requireMember}; `unauthenticated` for a user who was merged meanwhile
+ * @throws ChatError `not_found`, `forbidden` as {@link requireMember}; `unauthenticated` for a user who was merged meanwhile
  */
-export async function lockMembership(tx: Queries, actor: Actor, where: Where): Promise<LockedMembership> {
+export async function lockMembership(
+  ctx: WithAccess,
+  tx: Queries,
+  actor: Actor,
+  where: Where,
+): Promise<LockedMembership> {
   const isSystem = actor.system !== undefined
   const membership = isSystem
     ? await lockPlace(tx, where, actor.user_id)
     : await lockMembershipRow(tx, where, actor.user_id)
-  if (!membership) throw await refusalOf(tx, actor)
+  if (!membership) throw await refusalOf(ctx, tx, actor, where)
   return isSystem ? { ...membership, ...EVERYWHERE } : (membership as LockedMembership)
 }
 
-/** Why a user who participates in no such conversation may not change it: one who was merged into another is not signed in. */
+/**
+ * Why a user may not change a conversation in which the user does not participate: one who was merged into another is not
+ * signed in, and one who reads it has not joined.
+ *
+ * @param refusal for a user who does participate, and for one who knows nothing of the conversation
+ */
 export async function refusalOf(
+  { access }: WithAccess,
   db: Queries,
-  { user_id }: Actor,
+  actor: Actor,
+  where: Where,
   refusal = new ChatError('not_found'),
 ): Promise<ChatError> {
-  const [merged] = await listMerged(db, [user_id])
-  return merged ? new ChatError('unauthenticated') : refusal
+  const [merged] = await listMerged(db, [actor.user_id])
+  if (merged) return new ChatError('unauthenticated')
+  if (!(await isOpenTo(access, db, actor, where))) return refusal
+  return mayWrite(access, actor.roles) ? notJoined() : new ChatError('forbidden', { reason: 'role' })
+}
+
+/** The failure of a change that waits with others, for a user who does not participate as {@link refusalOf} explains it. */
+export function unlessOutside(ctx: Pick<Context, 'access' | 'db'>, actor: Actor, where: Where) {
+  return async (error: unknown): Promise<never> => {
+    throw error instanceof ChatError && error.code === 'not_found'
+      ? await refusalOf(ctx, ctx.db, actor, where, error)
+      : error
+  }
 }
 
 /**
@@ -109,7 +172,7 @@ export async function lockAsMember(
   where: Where,
   options: { evenReadOnly?: boolean } = {},
 ): Promise<LockedForChange> {
-  const { clock, ...membership } = await lockMembership(tx, actor, where)
+  const { clock, ...membership } = await lockMembership(ctx, tx, actor, where)
   const { conversation_id, role, policy, frozen_at, joined_at, is_direct } = membership
   if (!options.evenReadOnly) assertMayWrite(ctx.access, actor)
   const at = Math.max(ctx.now(), clock + 1)
@@ -147,8 +210,13 @@ export async function refuseClosed(tx: Queries, place: LockedForChange, actor: A
  *
  * @throws ChatError `not_found` as {@link requireMember}
  */
-export async function requireInviteReader(db: Queries, actor: Actor, conversationId: string): Promise<ParticipantRole> {
-  if (!isOperator(actor)) return (await requireMember(db, actor, conversationId)).role
+export async function requireInviteReader(
+  ctx: WithAccess,
+  db: Queries,
+  actor: Actor,
+  conversationId: string,
+): Promise<ParticipantRole> {
+  if (!isOperator(actor)) return (await requireMember(ctx, db, actor, conversationId)).role
   if (!(await findConversation(db, conversationId))) throw new ChatError('not_found')
   return 'owner'
 }

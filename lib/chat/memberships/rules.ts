@@ -1,3 +1,5 @@
+import { type Access, hasServiceRight, mayWrite, type Refusal } from '../../core/access.ts'
+import { type Actor, isOperator } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { JoinPolicy } from '../conversations/schema-settings.ts'
 
@@ -41,4 +43,36 @@ export function assertJoinable(visibility: string | null, policy: string | null)
 /** How users become participants of a conversation. */
 export function joinPolicyOf(policy: string | null): JoinPolicy {
   return (policy === null ? {} : (JSON.parse(policy) as { join?: JoinPolicy })).join ?? 'invite'
+}
+
+/** Whether an actor sees conversations that are not private without participating: a user with the right to browse. */
+export function mayBrowse(access: Access, actor: Pick<Actor, 'user_id' | 'roles' | 'system'>): boolean {
+  return actor.system === undefined && !isOperator(actor) && hasServiceRight(access, actor.roles, 'browse')
+}
+
+/** Whether an actor who does not participate in a conversation reads it, as it is visible now. `null` is private. */
+export function mayReadOpen(
+  access: Access,
+  actor: Pick<Actor, 'user_id' | 'roles' | 'system'>,
+  visibility: string | null | undefined,
+): boolean {
+  return visibility === 'open' && mayBrowse(access, actor)
+}
+
+/** What decides whether users join a conversation by themselves, as it is stored. */
+export interface Joinable {
+  visibility: string | null
+  policy: string | null
+  frozen_at: number | null
+}
+
+/** Why a conversation that is not private admits no user by itself; `undefined` if it does. */
+export function refusalOfRoom({ policy, frozen_at }: Pick<Joinable, 'policy' | 'frozen_at'>): Refusal | undefined {
+  if (joinPolicyOf(policy) !== 'anyone') return { reason: 'policy', right: 'join' }
+  return frozen_at === null ? undefined : { reason: 'frozen' }
+}
+
+/** Whether an actor who does not participate in a conversation may join it by itself. */
+export function mayJoin(access: Access, actor: Actor, room: Joinable): boolean {
+  return mayWrite(access, actor.roles) && mayBrowse(access, actor) && room.visibility !== null && !refusalOfRoom(room)
 }

@@ -26,7 +26,7 @@ export interface ConversationRow extends LookColumns {
   /** Since when it is frozen. */
   frozen_at: Micros | null
   /** `null` is private. */
-  visibility: 'listed' | null
+  visibility: 'listed' | 'open' | null
   /** Which users join by themselves; `null` is none. */
   auto_join: AutoJoin | null
 }
@@ -111,6 +111,14 @@ export async function isPlace(db: Queries, id: string, systemId: string): Promis
 export async function findConversationByRef(db: Queries, ref: string): Promise<string | undefined> {
   const row = await db.get<{ id: string }>(sql`SELECT id FROM conversations WHERE ref = ${ref} AND deleted_at IS NULL`)
   return row?.id
+}
+
+/** What users see of these conversations without participating, in no order; of deleted ones nothing. By primary key. */
+export function listVisibility(
+  db: Queries,
+  ids: Iterable<string>,
+): Promise<Pick<ConversationRow, 'id' | 'visibility'>[]> {
+  return db.all(sql`SELECT id, visibility FROM conversations WHERE id ${among(db, ids)} AND deleted_at IS NULL`)
 }
 
 /** These conversations, in no order. By primary key. */

@@ -15,6 +15,26 @@ const FROM_WHERE = {
 
 const ID_OF = { conversation_id: sql`c.id`, message_id: sql`m.id`, root_id: sql`t.root_id` }
 
+function placeIn(where: Where): { by: keyof typeof ID_OF; id: string } {
+  const [by, id] = Object.entries(where)[0] as [keyof typeof ID_OF, string]
+  return { by, id }
+}
+
+/**
+ * What users see of a conversation in which a user does not participate. By primary keys.
+ *
+ * @returns `undefined` for a participant, and for a conversation that does not exist
+ */
+export async function findVisibilityFor(db: Queries, where: Where, userId: string): Promise<string | null | undefined> {
+  const { by, id } = placeIn(where)
+  const row = await db.get<{ visibility: string | null }>(
+    sql`SELECT c.visibility ${FROM_WHERE[by]}
+      WHERE ${ID_OF[by]} = ${id} AND c.deleted_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM participants p WHERE p.conversation_id = c.id AND p.user_id = ${userId})`,
+  )
+  return row?.visibility
+}
+
 /**
  * Locks a conversation and the user's membership: until the transaction ends, no other transaction changes them. By
  * primary keys.
@@ -22,7 +42,7 @@ const ID_OF = { conversation_id: sql`c.id`, message_id: sql`m.id`, root_id: sql`
  * @returns the membership, and the clock of the conversation
  */
 export function lockMembershipRow(tx: Queries, where: Where, userId: string) {
-  const [by, id] = Object.entries(where)[0] as [keyof typeof ID_OF, string]
+  const { by, id } = placeIn(where)
   const lock = tx.dialect === 'postgresql' ? sql`FOR UPDATE OF c FOR SHARE OF p` : sql``
   return tx.get<
     ReadFloors & {
@@ -45,7 +65,7 @@ export function lockMembershipRow(tx: Queries, where: Where, userId: string) {
 
 /** Locks a conversation, for a system actor that is not disabled. @returns its id and its clock */
 export function lockPlace(tx: Queries, where: Where, systemId: string) {
-  const [by, id] = Object.entries(where)[0] as [keyof typeof ID_OF, string]
+  const { by, id } = placeIn(where)
   return tx.get<{ conversation_id: string; clock: Micros; is_direct: number; frozen_at: Micros | null }>(
     sql`SELECT c.id AS conversation_id, c.clock, c.is_direct, c.frozen_at ${FROM_WHERE[by]}
        JOIN users u ON u.id = ${systemId} AND u.disabled_at IS NULL

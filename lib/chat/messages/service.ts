@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type ActorInConversation, assertMay } from '../../core/access.ts'
-import { type Actor, isGuest } from '../../core/actor.ts'
+import { isGuest } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { fromInstant } from '../../core/time.ts'
@@ -9,7 +9,7 @@ import { spendMessage } from '../../limits/spending.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { listChosen } from '../attachments/attaching.ts'
-import { refusalOf, requireMember } from '../memberships/access.ts'
+import { requireMember, requireReader, unlessOutside } from '../memberships/access.ts'
 import { findLayout } from '../memberships/store-conversations.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { isPosted, type LockedPosts, lockPosts } from './posting.ts'
@@ -52,7 +52,7 @@ export const postRoot = useCase({
     'attachment_refused',
   ],
   run: (ctx, actor, conversation_id, input): Promise<PostedMessage> =>
-    post(ctx, { actor, input, where: { conversation_id } }).catch(unlessMerged(ctx, actor)),
+    post(ctx, { actor, input, where: { conversation_id } }).catch(unlessOutside(ctx, actor, { conversation_id })),
 })
 
 /**
@@ -76,15 +76,8 @@ export const reply = useCase({
     'attachment_refused',
   ],
   run: (ctx, actor, parent_id, input): Promise<PostedMessage> =>
-    post(ctx, { actor, input, where: { parent_id } }).catch(unlessMerged(ctx, actor)),
+    post(ctx, { actor, input, where: { parent_id } }).catch(unlessOutside(ctx, actor, { message_id: parent_id })),
 })
-
-/** The failure of a post: a user who was merged into another while it waited is not signed in any more. */
-function unlessMerged({ db }: Context, actor: Actor) {
-  return async (error: unknown): Promise<never> => {
-    throw error instanceof ChatError && error.code === 'not_found' ? await refusalOf(db, actor, error) : error
-  }
-}
 
 /** @throws ChatError `not_found` */
 export const get = useCase({
@@ -92,7 +85,7 @@ export const get = useCase({
   errors: ['not_found'],
   run: async (ctx, actor, messageId): Promise<Message> => {
     const row = await findMessage(ctx.db, messageId)
-    const { role } = await requireMember(ctx.db, actor, row?.conversation_id)
+    const { role } = await requireReader(ctx, ctx.db, actor, row?.conversation_id)
     return toRead(ctx, { actor, role }, row!)
   },
 })
@@ -124,7 +117,7 @@ export const listRevisions = useCase({
   run: (ctx, actor, messageId, { after, limit }): Promise<Revisions> => {
     return ctx.db.snapshot(async (db) => {
       const row = await findMessage(db, messageId)
-      await requireMember(db, actor, row?.conversation_id)
+      await requireReader(ctx, db, actor, row?.conversation_id)
       if (row!.deleted_at) return { revisions: [] }
       const from = after === undefined ? 0 : fromInstant(after)
       const sizes = await listRevisionSizes(db, messageId, from, limit + 1)
@@ -188,7 +181,7 @@ async function review(
   const { content, metadata, quote_id, title } = input
   if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
   const conversation_id = 'parent_id' in where ? await findPlaceOf(ctx.db, where.parent_id) : where.conversation_id
-  const place = await requireMember(ctx.db, actor, conversation_id)
+  const place = await requireMember(ctx, ctx.db, actor, conversation_id)
   assertMay(ctx.access, { ...place, actor }, 'parent_id' in where ? 'reply' : 'post')
   const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
   const role = postedRole(actor, input.role, await findLayout(ctx.db, target.conversation_id))
@@ -251,7 +244,7 @@ async function store(
     if (earlier) {
       locked.assertConfirmed(post)
       const row = (await findMessage(tx, earlier))!
-      const { role } = await requireMember(tx, actor, row.conversation_id)
+      const { role } = await requireMember(ctx, tx, actor, row.conversation_id)
       return { row, message: await toRead({ access: ctx.access, db: tx }, { actor, role }, row), isReplayed: true }
     }
     const posted = await addPost(ctx, tx, post, locked)

@@ -27,7 +27,7 @@ import { createInvite } from '../invites/create.ts'
 import { reserveMail } from '../invites/mail.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { rolesBeyond } from '../invites/rules.ts'
-import { lockAsMember, requireMember } from '../memberships/access.ts'
+import { lockAsMember, requireMember, requireReader } from '../memberships/access.ts'
 import { assertHoldable, join } from '../memberships/join.ts'
 import { refuseDirect } from '../memberships/rules.ts'
 import { countParticipants, findMembership, listParticipants, toParticipant, updateRole } from '../memberships/store.ts'
@@ -52,7 +52,7 @@ export const list = useCase({
     const after = input.after === undefined ? FIRST : fromCursor(input.after)
     if (input.query !== undefined) return listCalled(ctx, actor, conversationId, { ...input, query: input.query })
     const rows = await ctx.db.snapshot(async (db) => {
-      await requireMember(db, actor, conversationId)
+      await requireReader(ctx, db, actor, conversationId)
       if (!after) throw new ChatError('invalid_cursor')
       return listParticipants(db, conversationId, after, input.limit + 1)
     })
@@ -74,7 +74,7 @@ async function listCalled(
   const query = parseQuery(input.query)
   if (input.after !== undefined) throw new ChatError('validation_failed', { errors: [NO_CURSOR] })
   const rows = await ctx.db.snapshot(async (db) => {
-    await requireMember(db, actor, conversationId)
+    await requireReader(ctx, db, actor, conversationId)
     return findParticipants(db, conversationId, { query, limit: Math.min(input.limit, MAX_CALLED) })
   })
   return { participants: await withPresence(ctx, rows) }
@@ -147,7 +147,7 @@ function addition(
 /** Asks the host about a new participant, unless the service refuses that participant anyway. */
 async function review(ctx: Context, actor: Actor, conversation_id: string, input: AnyParticipantInput): Promise<void> {
   const { role } = input
-  const place = await requireMember(ctx.db, actor, conversation_id)
+  const place = await requireMember(ctx, ctx.db, actor, conversation_id)
   assertMayGive(ctx.access, { ...place, actor }, 'add', role)
   const user = await findInvitee(ctx, ctx.db, actor, input)
   if (!user || user.disabled_at || (await findMembership(ctx.db, conversation_id, user.id))) return

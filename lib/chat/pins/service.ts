@@ -4,7 +4,7 @@ import { fromInstant, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { lockWithRight, refuseClosed, requireMember } from '../memberships/access.ts'
+import { lockWithRight, refuseClosed, requireReader } from '../memberships/access.ts'
 import { listPinned, toMessageFor, withTexts } from '../messages/store.ts'
 import { countPins, findPin, type PinState, setPin } from '../messages/store-pins.ts'
 import { withReacted } from '../messages/store-reactions.ts'
@@ -66,7 +66,7 @@ export const list = useCase({
   errors: ['not_found'],
   run: (ctx, actor, conversationId, { after, limit }): Promise<PinPage> => {
     return ctx.db.snapshot(async (db) => {
-      const { role } = await requireMember(db, actor, conversationId)
+      const { role } = await requireReader(ctx, db, actor, conversationId)
       const before = after === undefined ? Number.MAX_SAFE_INTEGER : fromInstant(after)
       const rows = await listPinned(db, conversationId, before, limit + 1)
       const read = rows.slice(0, Math.min(limit, countWithin(rows.map((row) => row.size))))

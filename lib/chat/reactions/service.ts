@@ -7,7 +7,7 @@ import { fromCursor, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { parseInput, useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
-import { lockWithRight, requireMember } from '../memberships/access.ts'
+import { lockWithRight, requireReader, unlessOutside } from '../memberships/access.ts'
 import type { Reaction } from '../messages/schema.ts'
 import {
   composeReactionList,
@@ -33,7 +33,8 @@ export const add = useCase({
   run: async (ctx, actor, messageId, emojiText): Promise<void> => {
     const { emoji } = parseInput(Named, { emoji: emojiText })
     const reaction = { actor, message_id: messageId, emoji }
-    if (!actor.system) return void (await ctx.queues.reactions.add(reaction))
+    if (!actor.system)
+      return void (await ctx.queues.reactions.add(reaction).catch(unlessOutside(ctx, actor, { message_id: messageId })))
     const [result] = await ctx.write((tx) => addReactions(ctx, tx, [reaction], { isSystem: true }))
     if (result instanceof ChatError) throw result
   },
@@ -79,7 +80,7 @@ export const list = useCase({
   run: (ctx, actor, messageId, { emoji, after, limit }): Promise<ReactionPage> => {
     return ctx.db.snapshot(async (db) => {
       const state = await findState(db, messageId)
-      await requireMember(db, actor, state?.conversation_id)
+      await requireReader(ctx, db, actor, state?.conversation_id)
       assertLive(state)
       const place = after === undefined ? FIRST : fromCursor(after)
       if (!place) throw new ChatError('invalid_cursor')

@@ -67,13 +67,13 @@ const toReader = ({ user_id, read_at }: ReaderRow): ThreadReader => ({ user_id, 
 
 /** @throws ChatError `not_found`; `forbidden` for a user who does not share receipts, and so does not see any */
 async function requireReceipts(
-  { config }: Context,
+  ctx: Context,
   db: Queries,
   actor: Actor,
   conversationId: string | undefined,
 ): Promise<void> {
-  if (!config.receipts.enabled) throw new ChatError('not_found')
-  await requireMember(db, actor, conversationId)
+  if (!ctx.config.receipts.enabled) throw new ChatError('not_found')
+  await requireMember(ctx, db, actor, conversationId)
   refuseSystem(actor)
   const conversation = (await findConversation(db, conversationId!))!
   if (toPolicy(conversation).receipts === 'off')

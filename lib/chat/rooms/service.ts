@@ -2,7 +2,7 @@ import { byActor } from '../../accounts/audit/rules.ts'
 import { isCalled, queryWords } from '../../accounts/users/rules-words.ts'
 import { lockUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
-import { assertMayWrite, assertServiceRight } from '../../core/access.ts'
+import { assertMayWrite, assertServiceRight, toRefused } from '../../core/access.ts'
 import { type Actor, assertPerson } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fit } from '../../core/pages.ts'
@@ -15,7 +15,7 @@ import { get } from '../conversations/service.ts'
 import { reviewJoin } from '../hooks/before.ts'
 import { lockAsSystem } from '../memberships/access.ts'
 import { join as addParticipant } from '../memberships/join.ts'
-import { joinPolicyOf } from '../memberships/rules.ts'
+import { joinPolicyOf, refusalOfRoom } from '../memberships/rules.ts'
 import { findMembership } from '../memberships/store.ts'
 import { findConversation } from '../memberships/store-conversations.ts'
 import { remove } from '../participants/service.ts'
@@ -132,8 +132,8 @@ async function add(ctx: Context, actor: Actor, conversation_id: string): Promise
 export async function assertJoinedByAnyone(db: Queries, id: string): Promise<void> {
   const room = await findConversation(db, id)
   if (!room || room.visibility === null) throw new ChatError('not_found')
-  if (joinPolicyOf(room.policy) !== 'anyone') throw new ChatError('forbidden', { reason: 'policy', right: 'join' })
-  if (room.frozen_at !== null) throw new ChatError('conflict', { reason: 'frozen' })
+  const refused = refusalOfRoom(room)
+  if (refused) throw toRefused(refused)
 }
 
 /**

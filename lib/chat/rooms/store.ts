@@ -8,7 +8,7 @@ export interface RoomRow {
   title_key: string
   topic: string | null
   icon: string | null
-  visibility: 'listed'
+  visibility: 'listed' | 'open'
   /** As JSON. */
   policy: string | null
   participant_count: number

@@ -1,4 +1,5 @@
 import { listUsersCalled } from '../../accounts/users/store-names.ts'
+import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
@@ -46,7 +47,7 @@ export const messages = useCase({
     try {
       // It may end before this search does, behind what this search reads.
       const incomplete = await isIncomplete(ctx.db, indexVersion(ctx.db.dialect))
-      const hunt = await ctx.db.snapshot((db) => prepare(db, actor, search))
+      const hunt = await ctx.db.snapshot((db) => prepare(ctx, db, actor, search))
       const page = createPage(actor, input.limit)
       const { low, isOver } = hunt ? await scan(ctx, hunt, page, start, deadline) : { low: 0, isOver: false }
       const { results, next } = page.end()
@@ -71,16 +72,17 @@ function readCursor(cursor: string | undefined, digest: string): number {
   return Number(doc)
 }
 
-/** What the index and each hit must match; `undefined` if nothing can be found. @throws ChatError `not_found` */
+/** What the index and each hit must match; `undefined` if nothing can be found. @throws ChatError `not_found`, `forbidden` */
 async function prepare(
+  ctx: Pick<Context, 'access'>,
   db: Queries,
   actor: Actor,
   search: ReturnType<typeof parseSearch>,
 ): Promise<SearchPlan | undefined> {
   const { all, none, has, before, after, filters: narrowing } = search
-  for (const id of narrowing.in) await requireMember(db, actor, ID.test(id) ? id : undefined)
+  for (const id of narrowing.in) await requireMember(ctx, db, actor, ID.test(id) ? id : undefined)
   for (const id of narrowing.thread)
-    await requireMember(db, actor, ID.test(id) ? await findThreadConversation(db, id) : undefined)
+    await requireMember(ctx, db, actor, ID.test(id) ? await findThreadConversation(db, id) : undefined)
   const authors = await Promise.all(narrowing.from.map((from) => listAuthors(db, from)))
   if (authors.some((ids) => ids.length === 0)) return undefined
   const own =

@@ -7,7 +7,7 @@ import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log/log.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { lockMembership, requireMember } from '../memberships/access.ts'
+import { lockMembership, requireMember, requireReader } from '../memberships/access.ts'
 import { isPath } from '../messages/rules.ts'
 import { sizeOfMessage } from '../messages/size.ts'
 import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
@@ -42,14 +42,14 @@ export const list = useCase({
   errors: ['not_found'],
   run: (ctx, actor, conversationId, input): Promise<ThreadPage> => {
     return ctx.db.snapshot(async (db) => {
-      await requireMember(db, actor, conversationId)
+      const place = await requireReader(ctx, db, actor, conversationId)
       const before = beforeOf(input)
       const rows = await listThreads(db, conversationId, before, input.limit + 1)
       const page = rows.slice(0, input.limit)
       const reader = { user_id: actor.user_id, conversation_id: conversationId }
       const ids = page.map((row) => row.root_id)
-      // A system actor reads nothing.
-      const counts = actor.system === undefined ? await countUnread(db, reader, ids) : undefined
+      // A system actor has read nothing, nor has a reader who does not participate.
+      const counts = actor.system === undefined && !place.is_outside ? await countUnread(db, reader, ids) : undefined
       return {
         threads: page.map((row) => {
           const own = counts?.get(row.root_id)
@@ -75,7 +75,7 @@ export const tree = useCase({
     return ctx.db.snapshot(async (db) => {
       const thread = await findThread(db, rootId)
       const conversationId = thread?.conversation_id
-      const { role } = await requireMember(db, actor, conversationId)
+      const { role } = await requireReader(ctx, db, actor, conversationId)
       const cursor = input.cursor_path ?? ''
       if (cursor && !isPath(cursor)) throw new ChatError('invalid_cursor')
       const [rows, stream_position] = await Promise.all([
@@ -114,7 +114,7 @@ export const unread = useCase({
   run: (ctx, actor, conversationId, input): Promise<UnreadThreads> => {
     refuseSystem(actor)
     return ctx.db.snapshot(async (db) => {
-      const membership = await requireMember(db, actor, conversationId)
+      const membership = await requireMember(ctx, db, actor, conversationId)
       const reader = { ...membership, user_id: actor.user_id, conversation_id: conversationId }
       const { total, unread, unread_replies } = await findUnread(db, reader)
       const rows = total > 0 ? await listUnread(db, reader, beforeOf(input), input.limit + 1) : []
@@ -198,7 +198,7 @@ function unreadFrom(ctx: Context, is_root: boolean): Move {
 async function mark(ctx: Context, actor: Actor, rootId: string, input: ReadMark, move: Move): Promise<void> {
   refuseSystem(actor)
   const moved = await ctx.write(async (tx) => {
-    const place = await lockMembership(tx, actor, { root_id: rootId })
+    const place = await lockMembership(ctx, tx, actor, { root_id: rootId })
     const { conversation_id, unread_mentions = 0 } = place
     const at = await findArrival(tx, rootId, input)
     if (at === undefined) throw new ChatError('not_found')

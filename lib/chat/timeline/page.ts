@@ -15,7 +15,7 @@ import { byDistance, type List, toCursor } from './rules.ts'
 import type { RepliesQuery, TimelineMessage, TimelinePage } from './schema.ts'
 import { listNewer, listOlder } from './store.ts'
 
-/** The caller of a read: a participant, or a system actor, who has no unread messages. */
+/** The caller of a read: a participant, or a system actor or a reader who does not participate: they have no unread messages. */
 export interface Caller extends Membership {
   access: Access
   actor: Actor
@@ -60,7 +60,7 @@ export async function readPage(db: Queries, caller: Caller, list: List, input: R
 }
 
 const toReader = (caller: Caller): ThreadReader | undefined =>
-  caller.actor.system === undefined ? { ...caller, user_id: caller.actor.user_id } : undefined
+  caller.actor.system === undefined && !caller.is_outside ? { ...caller, user_id: caller.actor.user_id } : undefined
 
 /** Reads the first of these messages, as many as fit into a page beside the root: at least one. */
 async function loadMessages(

@@ -1,6 +1,6 @@
 import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log/log.ts'
-import { requireMember } from '../memberships/access.ts'
+import { requireReader } from '../memberships/access.ts'
 import { readPage } from './page.ts'
 import { assertOnePlace } from './places.ts'
 import { type RepliesPage, RepliesQuery, type TimelinePage, TimelineQuery } from './schema.ts'
@@ -26,7 +26,7 @@ export const list = useCase({
         access: ctx.access,
         actor,
         conversation_id,
-        ...(await requireMember(db, actor, conversation_id)),
+        ...(await requireReader(ctx, db, actor, conversation_id)),
       }
       const page = await readPage(db, caller, { view, id: conversation_id, from: 0 }, input)
       return { conversation_id, ...page, stream_position: await findPosition(db, conversation_id) }
@@ -48,7 +48,7 @@ export const replies = useCase({
     assertOnePlace(input)
     return ctx.db.snapshot(async (db) => {
       const thread = await findThread(db, root_id)
-      const membership = await requireMember(db, actor, thread?.conversation_id)
+      const membership = await requireReader(ctx, db, actor, thread?.conversation_id)
       const { conversation_id, at } = thread!
       const caller = { access: ctx.access, actor, conversation_id, ...membership }
       const page = await readPage(db, caller, { view: 'thread', id: root_id, from: at }, input)

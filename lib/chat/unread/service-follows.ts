@@ -18,7 +18,7 @@ export const follow = useCase({
   run: async (ctx, actor, rootId): Promise<void> => {
     refuseSystem(actor)
     await ctx.write(async (tx) => {
-      const { conversation_id, clock } = await lockMembership(tx, actor, { root_id: rootId })
+      const { conversation_id, clock } = await lockMembership(ctx, tx, actor, { root_id: rootId })
       const reader = { user_id: actor.user_id, conversation_id }
       if ((await findFollowing(tx, reader, rootId)).following) return
       const at = Math.max(ctx.now(), clock + 1)
@@ -42,7 +42,7 @@ export const unfollow = useCase({
   run: async (ctx, actor, rootId): Promise<void> => {
     refuseSystem(actor)
     await ctx.write(async (tx) => {
-      const { conversation_id, clock } = await lockMembership(tx, actor, { root_id: rootId })
+      const { conversation_id, clock } = await lockMembership(ctx, tx, actor, { root_id: rootId })
       const reader = { user_id: actor.user_id, conversation_id }
       const { following, refused } = await findFollowing(tx, reader, rootId)
       if (refused) return

@@ -146,7 +146,7 @@ async function mark(
   refuseSystem(actor)
   const { user_id } = actor
   const moved = await ctx.write(async (tx) => {
-    const place = await lockMembership(tx, actor, { conversation_id })
+    const place = await lockMembership(ctx, tx, actor, { conversation_id })
     const newest = await findNewest(tx, conversation_id)
     const at = message_id === undefined ? (newest ?? 0) : await findPlace(tx, conversation_id, message_id, scope)
     const marked_at = Math.max(ctx.now(), place.clock + 1)

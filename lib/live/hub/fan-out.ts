@@ -171,9 +171,11 @@ const isForAll = ({ user_id, user_ids, except_ids }: Ephemeral) => !user_id && !
 
 /** Sends ephemeral events to the streams of this process. */
 function createPublishers({ subscriptions, followers, all, tail, typings, send }: FanOutDeps) {
-  /** To the streams of a conversation whose users are wanted. */
+  /** To the streams of a conversation whose users are wanted, and participate. */
   function sendTo({ conversation_id, event }: Ephemeral, isWanted: (userId: string) => boolean): void {
-    const readers = [...subscriptions.readersOf(conversation_id)].filter(({ user_id }) => isWanted(user_id))
+    const readers = [...subscriptions.readersOf(conversation_id)].filter(
+      ({ user_id, is_outside }) => !is_outside && isWanted(user_id),
+    )
     if (readers.length === 0) return
     const delivery = encode([{ conversation_id, event }])
     for (const reader of readers) send(reader, delivery)

@@ -62,6 +62,38 @@ export function encode(events: Delivered[], limit = Number.POSITIVE_INFINITY): D
   return { events: count < events.length ? events.slice(0, count) : events, bytes: Buffer.from(text) }
 }
 
+/** The persisted events of deliveries, once they were needed: all readers of a delivery that get no more share the bytes. */
+const storedParts = new WeakMap<Delivery, Delivery>()
+
+/**
+ * What a reader who does not participate gets of a delivery: persisted events, and the activity of threads, which follows
+ * from them. The rest is of the moment, and for participants.
+ */
+export function publicPart(delivery: Delivery): Delivery {
+  const made = storedParts.get(delivery)
+  if (made) return made
+  const events = delivery.events.filter(({ id, event }) => id !== undefined || event.type === 'thread.activity')
+  const part = events.length === delivery.events.length ? delivery : encode(events)
+  storedParts.set(delivery, part)
+  return part
+}
+
+/** What a reader who does not participate gets before the conversation is no longer open; `undefined` if it stays open. */
+export function untilHidden({ events }: Delivery): Delivery | undefined {
+  const end = events.findIndex(
+    ({ event }) => event.type === 'conversation.updated' && event.payload.conversation.visibility !== 'open',
+  )
+  return end === -1 ? undefined : encode(events.slice(0, end))
+}
+
+/** Whether a delivery makes a user a participant of the conversation. */
+export function adds(delivery: Delivery, userId: string): boolean {
+  return delivery.events.some(
+    ({ event }) =>
+      event.type === 'membership.changed' && event.payload.action === 'added' && event.payload.user_id === userId,
+  )
+}
+
 /** The users that a delivery removes from the conversation, each with the events up to its own removal. */
 export function removalsIn({ events }: Delivery): Map<string, Delivery> {
   const removals = new Map<string, Delivery>()

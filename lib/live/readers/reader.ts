@@ -52,6 +52,11 @@ export interface Reader {
   readonly since: Micros
   /** Whether a system actor reads, which participates in no conversation and follows all. */
   readonly is_system: boolean
+  /**
+   * Whether the user reads an open conversation without participating: then it is sent what is stored, and the activity of
+   * threads. It ends when the user may no longer read, and is set to false when the user joins.
+   */
+  is_outside: boolean
   sink: Sink
   /** How long its stream waits for an event, when the reader has caught up, before it ends; `undefined`: it stays open. */
   readonly wait_ms: number | undefined

@@ -1,7 +1,7 @@
 import type { CloseReason, EphemeralEvent, StreamEvent } from '../../context.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { ResetReason } from '../log/event-ids.ts'
-import { type Delivery, encode, removalsIn } from './delivery.ts'
+import { adds, type Delivery, encode, publicPart, removalsIn, untilHidden } from './delivery.ts'
 import type { Reader } from './reader.ts'
 
 /** Sends an event to a reader alone, such as one about the stream itself. */
@@ -44,7 +44,17 @@ export function createSender(deps: {
   /** Sends events, however many are pending. */
   function write(reader: Reader, delivery: Delivery): void {
     reader.sink.write(delivery)
-    sent(reader, delivery)
+    if (!reader.is_outside) sent(reader, delivery)
+  }
+
+  /** Sends a reader who does not participate what it may have. From the event of its joining on, it gets all. */
+  function sendOutside(reader: Reader, delivery: Delivery): void {
+    const part = publicPart(delivery)
+    if (adds(part, reader.user_id)) reader.is_outside = false
+    const last = reader.is_outside ? untilHidden(part) : undefined
+    const { events } = last ?? part
+    if (events.length > 0) reader.sink.write(last ?? part)
+    if (last) close(reader, 'removed')
   }
 
   /**
@@ -54,6 +64,10 @@ export function createSender(deps: {
   function send(reader: Reader, delivery: Delivery, removals?: Map<string, Delivery>): void {
     if (reader.sink.pending() > max_buffer_bytes) {
       close(reader, 'too_slow')
+      return
+    }
+    if (reader.is_outside) {
+      sendOutside(reader, delivery)
       return
     }
     const isOfOne = reader.conversation_id !== undefined

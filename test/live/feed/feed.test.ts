@@ -74,6 +74,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
       login: undefined,
       since: now(),
       is_system: false,
+      is_outside: false,
       sink: {
         write: ({ events }) => void writes.push(events.map(({ event }) => event.type)),
         pending: () => 0,
