@@ -155,6 +155,11 @@ export function isErasedAuthor(author: Sql): Sql {
          AND gone.messages = 'erase')`
 }
 
+/** 1 for a user who is a guest, else NULL, as a column. By the index of guests, which is empty in most services. */
+export function isGuestUser(userId: Sql): Sql {
+  return sql`(SELECT 1 FROM users guest WHERE guest.id = ${userId} AND guest.kind = 'guest')`
+}
+
 /** The title of the thread that a message of the table `m` begins; NULL for a reply. By primary key. */
 export function rootTitle(m: Sql): Sql {
   return sql`CASE WHEN ${m}.parent_id IS NULL THEN (SELECT t.title FROM threads t WHERE t.root_id = ${m}.id) END`

@@ -107,6 +107,12 @@ export const Role = v.pipe(
 
 export const Roles = v.pipe(v.array(Role), v.minLength(1))
 
+/** Set for a guest. */
+export const GuestKind = v.optional(v.pipe(v.literal('guest'), v.description('Missing for a person')))
+
+/** Set where the author is a guest. */
+export const AuthorKind = v.optional(v.pipe(v.literal('guest'), v.description('Set while the author is a guest')))
+
 /** A user as the user reads it. */
 export const User = v.object({
   id: Id,
@@ -116,7 +122,7 @@ export const User = v.object({
   display_name: v.optional(v.string()),
   avatar_url: ReadAvatar,
   roles: Roles,
-  kind: v.optional(v.pipe(v.literal('guest'), v.description('Missing for a person'))),
+  kind: GuestKind,
 })
 export type User = v.InferOutput<typeof User>
 

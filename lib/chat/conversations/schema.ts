@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Email, ReadAvatar, Subject, Username } from '../../accounts/users/schema.ts'
+import { AuthorKind, Email, GuestKind, ReadAvatar, Subject, Username } from '../../accounts/users/schema.ts'
 import { PARTICIPANT_RIGHTS } from '../../core/access.ts'
 import { ROLE_NAME } from '../../core/actor.ts'
 import { MAX_EXCERPT_LENGTH } from '../../core/excerpt.ts'
@@ -30,6 +30,7 @@ export const Participant = v.object({
   username: v.string(),
   display_name: v.optional(v.string()),
   avatar_url: ReadAvatar,
+  kind: GuestKind,
   role: ParticipantRole,
   joined_at: Instant,
   presence: Presence,
@@ -45,6 +46,7 @@ export const DirectPartner = v.object({
   username: v.string(),
   display_name: v.optional(v.string()),
   avatar_url: ReadAvatar,
+  kind: v.optional(v.pipe(v.picklist(['guest', 'system']), v.description('Missing for a person'))),
 })
 export type DirectPartner = v.InferOutput<typeof DirectPartner>
 
@@ -218,6 +220,7 @@ export type Rename = v.InferOutput<typeof Rename>
 export const LastMessage = v.object({
   id: Id,
   author_user_id: v.optional(v.pipe(Id, v.description('Missing for an answer, and when the user was erased'))),
+  author_kind: AuthorKind,
   role: v.picklist(['user', 'assistant', 'system']),
   excerpt: v.pipe(
     v.string(),

@@ -1,4 +1,5 @@
 import type { Photos } from '../../accounts/users/photos.ts'
+import type { UserKind } from '../../accounts/users/rules.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, isOtherDisabled, type Micros, sql } from '../../storage/sql.ts'
 import type { DirectPartner } from '../conversations/schema.ts'
@@ -65,6 +66,7 @@ interface NamedRow {
   username: string
   display_name: string | null
   avatar_url: string | null
+  kind: UserKind | 'system'
   disabled_at: Micros | null
 }
 
@@ -85,11 +87,11 @@ export async function listPartners(
   if (direct.length === 0) return new Map()
   const ids = direct.map(({ id }) => id)
   const rows = await db.all<NamedRow>(
-    sql`SELECT p.conversation_id, u.id AS user_id, u.username, u.display_name, u.avatar_url, u.disabled_at
+    sql`SELECT p.conversation_id, u.id AS user_id, u.username, u.display_name, u.avatar_url, u.kind, u.disabled_at
        FROM participants p JOIN users u ON u.id = p.user_id
       WHERE p.conversation_id ${among(db, ids)}
       UNION ALL
-     SELECT c.id, u.id, u.username, u.display_name, u.avatar_url, u.disabled_at
+     SELECT c.id, u.id, u.username, u.display_name, u.avatar_url, 'system', u.disabled_at
        FROM conversations c JOIN users u ON u.id = c.system_id
       WHERE c.id ${among(db, ids)}`,
   )
@@ -114,7 +116,8 @@ function partnerIn(
   if (is_direct === 0 || pair_key === null) return undefined
   const row = people.find((participant) => participant.user_id !== userId) ?? people[0]
   if (!row) return undefined
-  const { user_id, username, display_name, avatar_url, disabled_at } = row
-  const shown = { user_id, username, ...(display_name && { display_name }), ...photos(avatar_url) }
+  const { user_id, username, display_name, avatar_url, kind, disabled_at } = row
+  const named = { user_id, username, ...(display_name && { display_name }), ...photos(avatar_url) }
+  const shown = { ...named, ...(kind !== 'person' && { kind }) }
   return { shown, isDisabled: disabled_at !== null }
 }

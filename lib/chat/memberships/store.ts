@@ -1,4 +1,5 @@
 import type { Photos } from '../../accounts/users/photos.ts'
+import type { UserKind } from '../../accounts/users/rules.ts'
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -12,18 +13,20 @@ export interface ParticipantRow {
   username: string
   display_name: string | null
   avatar_url: string | null
+  kind: UserKind
   role: ParticipantRole
   joined_at: Micros
 }
 
 /** A participant as other participants read it. */
 export function toParticipant(row: ParticipantRow, presence: Presence, photos: Photos): Participant {
-  const { user_id, username, display_name, avatar_url, role } = row
+  const { user_id, username, display_name, avatar_url, kind, role } = row
   return {
     user_id,
     username,
     ...(display_name && { display_name }),
     ...photos(avatar_url),
+    ...(kind === 'guest' && { kind }),
     role,
     joined_at: toInstant(row.joined_at),
     presence,
@@ -81,7 +84,7 @@ export function listParticipants(
   limit: number,
 ): Promise<ParticipantRow[]> {
   return db.all<ParticipantRow>(
-    sql`SELECT p.user_id, u.username, u.display_name, u.avatar_url, p.role, p.joined_at
+    sql`SELECT p.user_id, u.username, u.display_name, u.avatar_url, u.kind, p.role, p.joined_at
        FROM participants p JOIN users u ON u.id = p.user_id
       WHERE p.conversation_id = ${conversationId} AND (p.joined_at, p.user_id) > (${after.at}, ${after.id})
       ORDER BY p.joined_at, p.user_id
@@ -96,7 +99,7 @@ export function listParticipantsAmong(
   userIds: Iterable<string>,
 ): Promise<ParticipantRow[]> {
   return db.all<ParticipantRow>(
-    sql`SELECT p.user_id, u.username, u.display_name, u.avatar_url, p.role, p.joined_at
+    sql`SELECT p.user_id, u.username, u.display_name, u.avatar_url, u.kind, p.role, p.joined_at
        FROM participants p JOIN users u ON u.id = p.user_id
       WHERE p.conversation_id = ${conversationId} AND p.user_id ${among(db, userIds)}`,
   )

@@ -102,6 +102,8 @@ export interface QuotedRow {
   role: Message['role']
   /** The author that readers get. */
   author: string | null
+  /** 1 if a guest has posted it. */
+  by_guest: number | null
   /** The beginning of its text. */
   begin: string
   /** The list of its files, as JSON. */
@@ -110,12 +112,12 @@ export interface QuotedRow {
 }
 
 /** A quoted message as readers get it. */
-export function toQuote({ id, root_id, role, author, begin, files, is_deleted }: QuotedRow): Quote {
+export function toQuote({ id, root_id, role, author, by_guest, begin, files, is_deleted }: QuotedRow): Quote {
   return {
     message_id: id,
     root_id,
     ...(role !== 'user' && { role }),
-    ...(author && { author_user_id: author }),
+    ...(author && { author_user_id: author, ...(by_guest && { author_kind: 'guest' as const }) }),
     excerpt: toExcerpt(begin, files === null ? [] : (JSON.parse(files) as { name: string }[]), MAX_QUOTE_LENGTH),
     ...(is_deleted && { deleted: true }),
   }

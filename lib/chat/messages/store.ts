@@ -3,7 +3,7 @@ import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { setStoredJson } from '../../core/stored-json.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, literal, type Micros, sql } from '../../storage/sql.ts'
+import { among, isGuestUser, literal, type Micros, sql } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
 import type { FailureCode } from '../answers/schema-failures.ts'
 import type { Metadata } from '../conversations/schema-metadata.ts'
@@ -53,6 +53,8 @@ export interface MessageRow {
   quoted?: QuotedRow
   /** Set if the author is erased and the message not yet processed: 0 if its text stays, else the time of the erasure. */
   author_erased?: Micros | null
+  /** 1 if a guest has posted it. */
+  by_guest?: number | null
 }
 
 /** A row of a list without a long text, which is read later if it fits into the page. */
@@ -66,7 +68,8 @@ const WITHOUT_TEXT = sql`id, conversation_id, root_id, parent_id, posted_by, rol
   created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, failure, usage, reaction_list, attachment_list,
   pinned_at, pinned_by, mention_all, mentioned, quote_id, variant_of,
   (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
-     FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased`
+     FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased,
+  ${isGuestUser(sql`messages.posted_by`)} AS by_guest`
 
 // The content of an answer in progress is its stored chunks.
 const COLUMNS = sql`${WITHOUT_TEXT}, metadata, prompt,
@@ -133,6 +136,7 @@ export function toMessage(row: MessageRow): Message {
   }
   if (row.parent_id) message.parent_id = row.parent_id
   if (row.posted_by && row.role !== 'assistant' && !isAnonymous(row)) message.author_user_id = row.posted_by
+  if (message.author_user_id && row.by_guest) message.author_kind = 'guest'
   if (row.edited_at) message.edited_at = toInstant(row.edited_at)
   if (row.deleted_at) message.deleted_at = toInstant(row.deleted_at)
   if (row.mention_all !== null && !row.deleted_at) addMentions(message, row)
@@ -218,7 +222,7 @@ const IS_LIVE = sql`m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = '
 export function listQuoted(db: Queries, ids: Iterable<string>): Promise<QuotedRow[]> {
   return db.all<QuotedRow>(
     sql`SELECT m.id, m.conversation_id, m.root_id, m.role,
-            CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS author,
+            CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS author, ${isGuestUser(sql`m.posted_by`)} AS by_guest,
             CASE WHEN ${IS_LIVE} THEN substr(coalesce(m.prompt, m.content), 1, ${literal(MAX_QUOTE_LENGTH)}) ELSE ''
                 END AS begin,
             CASE WHEN ${IS_LIVE} THEN m.attachment_list END AS files,

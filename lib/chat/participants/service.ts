@@ -120,10 +120,10 @@ async function addTo(
       throw new ChatError('not_found', { message: 'There is no such user.' })
     const joined = await join(tx, conversationId, { user, role: input.role, at: place.at, by: byActor(actor) })
     if (!joined) throw new ChatError('already_participant')
-    const { id: user_id, username, display_name, avatar_url } = user
+    const { id: user_id, username, display_name, avatar_url, kind } = user
     if (user_id !== actor.user_id)
       tx.notify(makeNotifications(tx, [addition(ctx, actor, conversationId, { user_id, at: place.at })]))
-    return { row: { user_id, username, display_name, avatar_url, role: input.role, joined_at: place.at } }
+    return { row: { user_id, username, display_name, avatar_url, kind, role: input.role, joined_at: place.at } }
   })
   if (!added.row) return { invite: added.invite }
   await ctx.streams.presence.introduce(conversationId, added.row.user_id)
@@ -186,8 +186,8 @@ export const changeRole = useCase({
       return { ...other, user: (await findUser(tx, userId))! }
     })
     const { user, joined_at } = other
-    const { username, display_name, avatar_url } = user
-    const row = { user_id: userId, username, display_name, avatar_url, role, joined_at }
+    const { username, display_name, avatar_url, kind } = user
+    const row = { user_id: userId, username, display_name, avatar_url, kind, role, joined_at }
     return { participant: toParticipant(row, await ctx.streams.presence.find(userId), photosOf(ctx.config)) }
   },
 })

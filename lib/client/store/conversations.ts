@@ -163,13 +163,11 @@ function withArrival(
   return { ...summary, unread: summary.unread + 1, unread_replies: summary.unread_replies + added }
 }
 
-const toLast = ({ id, author_user_id, role, content, prompt, attachments, created_at: at }: Message): LastMessage => ({
-  id,
-  author_user_id,
-  role,
-  excerpt: toExcerpt(content || prompt, attachments),
-  at,
-})
+const toLast = (message: Message): LastMessage => {
+  const { id, author_user_id, author_kind, role, content, prompt, attachments, created_at: at } = message
+  const excerpt = toExcerpt(content || prompt, attachments)
+  return { id, author_user_id, ...(author_kind && { author_kind }), role, excerpt, at }
+}
 
 function without(data: Conversations, summary: ConversationSummary | undefined): Conversations {
   return summary ? { ...data, items: data.items.filter((item) => item !== summary) } : data

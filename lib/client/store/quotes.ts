@@ -3,11 +3,13 @@ import { MAX_QUOTE_LENGTH, toExcerpt } from '../../core/excerpt.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 
 /** The quote of a message, as the service composes it. */
-export function toQuote({ id, root_id, author_user_id, content, prompt, attachments, deleted_at }: Message): Quote {
+export function toQuote(message: Message): Quote {
+  const { id, root_id, author_user_id, author_kind, content, prompt, attachments, deleted_at } = message
   return {
     message_id: id,
     root_id,
     ...(author_user_id && { author_user_id }),
+    ...(author_kind && { author_kind }),
     ...(deleted_at
       ? { excerpt: '', deleted: true }
       : { excerpt: toExcerpt(prompt ?? content, attachments, MAX_QUOTE_LENGTH) }),

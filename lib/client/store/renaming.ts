@@ -9,5 +9,8 @@ export function renamed(data: unknown, from: string, to: string): unknown {
   const next = values.map((value) => renamed(value, from, to))
   if (next.every((value, n) => value === values[n])) return data
   if (isList) return [...new Set(next)]
-  return Object.fromEntries(Object.keys(data as object).map((key, n) => [key, next[n]]))
+  const entries = Object.keys(data as object).map((key, n): [string, unknown] => [key, next[n]])
+  // The messages of a guest are those of a person now.
+  const isByGuest = (data as { author_user_id?: string }).author_user_id === from
+  return Object.fromEntries(isByGuest ? entries.filter(([key]) => key !== 'author_kind') : entries)
 }

@@ -7,7 +7,7 @@ const SELF = (id: string) => sql`user_id = ${id}`
 export const OWN_ROWS: Record<string, OwnRows> = {
   account: {
     table: 'users',
-    columns: sql`id, username, display_name, avatar_url, email, email_verified_at, roles, receipts, disabled_at, created_at,
+    columns: sql`id, username, display_name, avatar_url, kind, email, email_verified_at, roles, receipts, disabled_at, created_at,
       updated_at`,
     of: (id) => sql`id = ${id}`,
     key: ['id'],

@@ -9,6 +9,10 @@ it.each([
     { author_user_id: 'a', at: 1 },
     { author_user_id: 'b', at: 1 },
   ],
+  [
+    { author_user_id: 'a', author_kind: 'guest', quote: { author_user_id: 'c', author_kind: 'guest' } },
+    { author_user_id: 'b', quote: { author_user_id: 'c', author_kind: 'guest' } },
+  ],
   [{ user_ids: ['a', 'b', 'c'] }, { user_ids: ['b', 'c'] }],
   [
     { a: 1, deep: [{ x: { y: 'a' } }] },
