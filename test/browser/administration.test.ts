@@ -97,6 +97,11 @@ describe.skipIf(!hasBrowser)('the administration', () => {
     await page.waitForSelector('.items li:has-text("new@example.org")')
     expect((await chat.newcomers.list(ada)).invites).toMatchObject([{ conversation_ids: [conversation_id] }])
     await look(page, 'administration-de-invites')
+    await page.click('.tabs a:text("Dienst")')
+    await page.waitForSelector('.items li:has-text("Moderation im Raum"):has-text("moderate")')
+    await page.waitForSelector('.items li:has-text("Was du darfst"):has-text("publish")')
+    await look(page, 'administration-de-roles')
+    await page.click('.tabs a:text("Einladungen")')
     const { page: form } = await stage.visit(link)
     await form.waitForSelector('[name=display_name]')
     await page.click('.items li:has-text("new@example.org") button')
@@ -136,16 +141,16 @@ describe.skipIf(!hasBrowser)('the administration', () => {
       name: 'one',
       params: { requests_per_second: 0.001, burst: 1 },
     })
-    const assigned = { method: 'GET', path: '/api/auth/me' } as const
+    const assigned = { method: 'GET', path: '/api/auth/sessions' } as const
     await chat.limits.createAssignment(ada, [assigned], { profile_id, ...assigned })
-    await page.evaluate(`fetch('/api/auth/me')`)
+    await page.evaluate(`fetch('/api/auth/sessions')`)
     await page.click('.tabs a:text("Konten")')
     await page.click('.tabs a:text("Grenzen")')
-    await page.waitForSelector('.items li:has-text("ada"):has-text("one GET /api/auth/me")')
+    await page.waitForSelector('.items li:has-text("ada"):has-text("one GET /api/auth/sessions")')
     await look(page, 'administration-de-throttled')
     await page.click('[aria-label="ada durchlassen"]')
     await page.waitForSelector('.sheet:has-text("Niemand wird abgewiesen.")')
-    expect(await page.evaluate(`fetch('/api/auth/me').then(({ status }) => status)`)).toBe(200)
+    expect(await page.evaluate(`fetch('/api/auth/sessions').then(({ status }) => status)`)).toBe(200)
 
     await page.click('.tabs a:text("Protokoll")')
     await page.waitForSelector('.audit li:has-text("limit_profile.created"):has-text("von ada")')

@@ -91,4 +91,17 @@ describe.skipIf(!hasBrowser)('the details of a conversation', () => {
     await page.waitForSelector('.conversation h2:visible')
     expect(problems).toEqual([])
   }, 60_000)
+
+  it('tell a member whose link creates no accounts', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { ada, conversation_id, signIn } = await openTalk(url)
+    await ada.conversations.rename(conversation_id, { policy: { invite: 'members' } })
+    const { page } = await visit(url)
+    await signIn(page, 'grace')
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await openDetails(page, 'Invite links')
+    await page.click('.details .invite button:has-text("Copy invite link")')
+    await page.waitForSelector('.details .made-invite small:has-text("It creates no accounts")')
+    expect(problems).toEqual([])
+  }, 60_000)
 })

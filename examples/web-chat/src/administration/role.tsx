@@ -1,4 +1,5 @@
 import type { Account } from 'chat-server/client/admin'
+import { useApp } from '../app/context.ts'
 import { Select } from '../parts/select.tsx'
 import { administrationTexts } from '../texts/settings.ts'
 
@@ -30,7 +31,10 @@ export function nameOfChoice(choice: RoleChoice): string {
 
 export function RoleSelect({ value, onChange }: { value: RoleChoice; onChange: (value: RoleChoice) => void }) {
   const { users } = administrationTexts.value
-  const choices = ['member', 'admin', 'read_only', ...(value in ROLES ? [] : [value])]
+  const { roles } = useApp().features.access
+  // Guests come by themselves; a user may have several of the host's own.
+  const own = roles.filter((role) => !(role in ROLES) && role !== 'guest')
+  const choices = [...new Set(['member', 'admin', 'read_only', ...own, value])]
   return (
     <Select
       label={users.role}

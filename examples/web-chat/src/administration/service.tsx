@@ -6,6 +6,7 @@ import { Waiting } from '../parts/waiting.tsx'
 import { administrationTexts } from '../texts/settings.ts'
 import { longTime, shortTime } from '../texts/time.ts'
 import { useAdmin } from './admin.ts'
+import { Roles } from './roles.tsx'
 import { Tasks } from './tasks.tsx'
 
 /** The service: whether it is ready, its processes, and what it works on. */
@@ -51,6 +52,7 @@ export function Service() {
           ))}
         </ul>
       </section>
+      <Roles />
       <Tasks />
     </>
   )

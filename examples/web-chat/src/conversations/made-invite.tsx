@@ -5,14 +5,18 @@ import { texts } from '../texts/texts.ts'
 import { INVITE_DAYS, type MadeInvite as Made } from './use-invite.ts'
 
 /** The link of an invite, to copy again. */
-export function MadeInvite({ invite: { link, max_uses, isCopied } }: { invite: Made }) {
+export function MadeInvite({ invite: { link, max_uses, isCopied, signsUp } }: { invite: Made }) {
   const { invites } = roomTexts.value
-  const hint = invites.text(max_uses, INVITE_DAYS)
+  const hints = [
+    ...(isCopied ? [invites.copied] : []),
+    invites.text(max_uses, INVITE_DAYS),
+    ...(signsUp ? [] : [invites.no_sign_up]),
+  ]
   return (
     <div class="one-line made-invite">
       <Field label={invites.link} readOnly value={link} onFocus={(event) => event.currentTarget.select()} />
       <CopyButton text={link} label={texts.value.copying.copy} />
-      <small class="hint">{isCopied ? `${invites.copied} ${hint}` : hint}</small>
+      <small class="hint">{hints.join(' ')}</small>
     </div>
   )
 }

@@ -18,6 +18,8 @@ export interface MadeInvite {
   link: string
   max_uses: number
   isCopied: boolean
+  /** Whether it creates accounts, as far as the service says. */
+  signsUp: boolean
 }
 
 /** Makes an invite link, copies it, and revokes it. */
@@ -32,7 +34,12 @@ export function useInvite(conversation_id: string) {
     // Some browsers refuse it, as the click was before the answer of the service: the link has a button of its own.
     const isCopied = await copyText(link)
     if (isCopied) announce(roomTexts.value.invites.copied)
-    setMade({ id: invite_id, link, max_uses, isCopied })
+    const signsUp = await client.invites.preview({ token }).then(
+      (invite) => invite.can_sign_up,
+      // The link is what counts.
+      () => true,
+    )
+    setMade({ id: invite_id, link, max_uses, isCopied, signsUp })
   })
   const revoke = useAction(async (id: string) => {
     await client.invites.revoke(id)

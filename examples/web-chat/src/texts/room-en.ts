@@ -147,6 +147,7 @@ export const texts = {
         ? `1 person can join with it, for ${days} days.`
         : `${people} people can join with it, for ${days} days.`,
     copy: 'Copy invite link',
+    no_sign_up: 'It creates no accounts: who joins needs one already.',
     copied: 'The link is copied.',
     link: 'Invite link',
     uses: 'For',

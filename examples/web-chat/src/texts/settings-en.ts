@@ -281,6 +281,14 @@ export const texts = {
       by: (name: string) => `by ${name}`,
       about: (name: string) => `about ${name}`,
     },
+    roles: {
+      title: 'Roles and rights',
+      text: 'As the configuration of the service has them.',
+      service: 'Roles of users',
+      in_rooms: (role: string) => `${role} of a room`,
+      own: 'What you may do',
+      none: 'none',
+    },
     service: {
       ready: 'The service is ready.',
       not_ready: 'The service is not ready.',

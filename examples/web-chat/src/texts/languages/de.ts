@@ -400,6 +400,7 @@ export const texts: Texts = {
       people === 1
         ? `1 Person kann damit beitreten, ${days} Tage lang.`
         : `${people} Leute können damit beitreten, ${days} Tage lang.`,
+    no_sign_up: 'Konten legt er nicht an: Wer beitritt, braucht schon eines.',
     copy: 'Einladungslink kopieren',
     copied: 'Der Link ist kopiert.',
     link: 'Einladungslink',
@@ -838,6 +839,14 @@ export const texts: Texts = {
       by_command_line: 'Kommandozeile',
       by: (name) => `von ${name}`,
       about: (name) => `betrifft ${name}`,
+    },
+    roles: {
+      title: 'Rollen und Rechte',
+      text: 'So stehen sie in der Konfiguration des Dienstes.',
+      service: 'Rollen von Konten',
+      in_rooms: (role) => `${role} im Raum`,
+      own: 'Was du darfst',
+      none: 'keine',
     },
     service: {
       ready: 'Der Dienst ist bereit.',
