@@ -194,9 +194,9 @@ describe.skipIf(!hasBrowser)('the sidebar', () => {
     await expect
       .poll(async () => {
         await page.evaluate(toEnd)
-        return page.isVisible('.conversations a:has-text("Sums")')
+        return page.locator('.conversations a:has-text("Sums")').count()
       }, TIMEOUT)
-      .toBe(true)
+      .toBe(1)
     await page.evaluate(`document.querySelector('.conversations').scrollTop = 0`)
     await page.waitForSelector('.conversations a:has-text("Weaving")', { state: 'detached' })
     await page.goto(`${stage.url}/#/c/${weaving}`)
