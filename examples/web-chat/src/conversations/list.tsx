@@ -53,8 +53,8 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
     const at = rows.findIndex((row) => !('section' in row) && row.id === selected)
     const { current } = scroller
     if (at < 0 || !current) return
-    // Of a long list, only what is near the view is rendered.
-    if (from > at || at >= to) current.scrollTop = (current.scrollHeight * at) / rows.length
+    // Of a long list, only what is near the view is rendered: it goes to about the middle.
+    if (from > at || at >= to) current.scrollTop = (current.scrollHeight * at) / rows.length - current.clientHeight / 2
     else current.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
   }, [selected, isReady])
   const { archive_empty, more } = texts.value.conversations

@@ -62,12 +62,15 @@ export function useRoving() {
         const inside = controlsOf(all[at])
         const step = document.documentElement.dir === 'rtl' ? -side : side
         if (side !== 0) return inside[inside.indexOf(target as HTMLElement) + step]?.focus()
-        if (key === 'Home' || key === 'End') {
-          // Of a long list, only what is near the view is rendered.
-          list.current!.scrollTop = key === 'Home' ? 0 : list.current!.scrollHeight
-          afterFrame(() => focusRow(rows().at(key === 'Home' ? 0 : -1)))
-        }
         focusRow(all[Math.max(0, Math.min(all.length - 1, MOVES[key]!(at, all.length - 1)))])
+        if (key !== 'Home' && key !== 'End') return
+        // Of a long list, only what is near the view is rendered; the next key may come before that.
+        list.current!.scrollTop = key === 'Home' ? 0 : list.current!.scrollHeight
+        const { activeElement } = document
+        afterFrame(() => {
+          if (document.activeElement === activeElement || !activeElement?.isConnected)
+            focusRow(rows().at(key === 'Home' ? 0 : -1))
+        })
       },
     },
     /** The next row gets the focus, else the one before. */
