@@ -22,6 +22,7 @@ import { posts1, posts32, postsRoots32 } from './rows/posts.ts'
 import { postsPgNodes } from './rows/posts-nodes.ts'
 import { reactedTree, reaction } from './rows/reactions.ts'
 import { readAll } from './rows/read-all.ts'
+import { readAllConversations } from './rows/read-all-conversations.ts'
 import { readers } from './rows/readers.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest, unreadNone } from './rows/reads.ts'
 import { reconnect, reconnectP99 } from './rows/reconnect.ts'
@@ -103,6 +104,7 @@ export const ROWS: Row[] = [
   tree,
   ...timeline,
   ...readAll,
+  ...readAllConversations,
   ...followed,
   conversations,
   unreadNone,

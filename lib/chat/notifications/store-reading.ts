@@ -60,6 +60,9 @@ export async function readInConversation(
  * Marks all notifications of a user in conversations as read, which are locked and read to the end; those of being added to
  * them up to an instant. By the unread notifications of the user. Their unread mentions are not counted down.
  *
+ * With `IS TRUE`, PostgreSQL looks the conversations up in a hash table. It would join them, and guesses that they are few: of
+ * ten thousand, the statement would not end in time.
+ *
  * @returns the ids of those that were shown
  */
 export async function readEverythingIn(
@@ -70,7 +73,7 @@ export async function readEverythingIn(
 ): Promise<string[]> {
   const ids = sql`SELECT n.id FROM notifications n LEFT JOIN messages m ON m.id = n.id
       WHERE n.user_id = ${userId} AND n.read_at IS NULL AND (n.kind <> 'added' OR n.at <= ${added_to})
-        AND coalesce(n.conversation_id, m.conversation_id) IN (SELECT value FROM ${each(tx, conversationIds)})`
+        AND (coalesce(n.conversation_id, m.conversation_id) IN (SELECT value FROM ${each(tx, conversationIds)})) IS TRUE`
   const rows = await read(tx, userId, ids, now)
   return rows.filter(({ hidden }) => hidden === 0).map(({ id }) => id)
 }
@@ -166,6 +169,15 @@ export async function lockConversations(tx: Queries, userId: string, ids: Iterab
       ORDER BY c.id ${tx.dialect === 'postgresql' ? sql`FOR UPDATE OF c` : sql``}`,
   )
   return new Set(rows.map(({ id }) => id))
+}
+
+/** Locks conversations as {@link lockConversations} does, where a transaction that writes does not lock all. */
+export async function lockAll(tx: Queries, ids: Iterable<string>): Promise<void> {
+  if (tx.dialect === 'sqlite') return
+  await tx.get(
+    sql`SELECT count(*) AS count FROM
+          (SELECT 1 FROM conversations WHERE id ${among(tx, ids)} ORDER BY id FOR UPDATE) AS locked`,
+  )
 }
 
 /**

@@ -9,7 +9,7 @@ import { type LockedMembership, lockMembership } from '../memberships/access.ts'
 import { publishRead } from '../notifications/publishing.ts'
 import { reopen } from '../notifications/reopening.ts'
 import { readScopes } from '../notifications/scopes.ts'
-import { lockConversations, readInConversation } from '../notifications/store-reading.ts'
+import { lockAll, readInConversation } from '../notifications/store-reading.ts'
 import { readEverything } from './everything.ts'
 import { ConversationReadMark, ConversationUnreadMark, ReadAllMark } from './schema.ts'
 import { findUnread, type ThreadReader } from './store.ts'
@@ -66,8 +66,8 @@ async function markUpTo(ctx: Context, user_id: string, ids: ReadonlySet<string>,
   for (let rest = [...ids]; rest.length > 0; ) {
     const mark = { up_to: last, added_to: last, now: ctx.now(), limit: MAX_PARTS }
     const read = await ctx.write(async (tx) => {
-      const locked = await lockConversations(tx, user_id, rest)
-      const read = await readEverything(tx, user_id, [...locked], mark)
+      await lockAll(tx, rest)
+      const read = await readEverything(tx, user_id, rest, mark)
       isChanged ||= read.moved.length + read.notifications.length > 0 || read.has_changed_notifications
       // Before the last one it clears nothing, but what is later is read again: this process may end before.
       const up_to = toInstant(read.rest.length > 0 ? 0 : last)

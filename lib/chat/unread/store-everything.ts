@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { among, greatest, type Micros, sql } from '../../storage/sql.ts'
+import { ACTIVE_AT, among, greatest, type Micros, sql } from '../../storage/sql.ts'
 import { READ_FLOORS } from '../../storage/unread-set.ts'
 import type { NotifiedReader } from '../notifications/store-reading.ts'
 import type { ThreadReader } from './store.ts'
@@ -8,7 +8,7 @@ import type { ThreadReader } from './store.ts'
 export interface ReadPlace extends ThreadReader, NotifiedReader {
   /** The last instant of the conversation. */
   clock: Micros
-  /** The arrival of its newest message; 0 without one. */
+  /** When a message arrived last; without one, when it was created. */
   newest: Micros
   /** 1 if a message is unread. */
   is_unread: number
@@ -38,7 +38,7 @@ export function listUnread(db: Queries, userId: string): Promise<{ id: string; c
 export function listReadPlaces(tx: Queries, userId: string, conversationIds: readonly string[]): Promise<ReadPlace[]> {
   return tx.all<ReadPlace>(
     sql`SELECT p.conversation_id, p.user_id, ${READ_FLOORS}, p.unread_mentions, p.receipts, c.is_direct, c.policy, c.clock,
-            coalesce((SELECT max(t.last_activity_at) FROM threads t WHERE t.conversation_id = c.id), 0) AS newest,
+            ${ACTIVE_AT} AS newest,
             CASE WHEN c.message_count > p.seen_count OR p.followed_unread > 0 OR p.followed_threads > 0 THEN 1 ELSE 0
             END AS is_unread
        FROM conversations c JOIN participants p ON p.conversation_id = c.id AND p.user_id = ${userId}
@@ -73,9 +73,8 @@ export async function setEverythingRead(
             roots_read_to = ${later}(participants.roots_read_to, c.newest), roots_read_at = c.clock,
             seen_count = c.message_count, seen_roots = c.root_count, seen_replies = c.message_count - c.root_count,
             followed_unread = 0, followed_threads = 0, unread_mentions = 0
-       FROM (SELECT id, clock, message_count, root_count, coalesce((SELECT max(t.last_activity_at) FROM threads t
-                 WHERE t.conversation_id = conversations.id), 0) AS newest
-               FROM conversations WHERE id ${among(tx, conversationIds)}) AS c
+       FROM (SELECT c.id, c.clock, c.message_count, c.root_count, ${ACTIVE_AT} AS newest
+               FROM conversations c WHERE c.id ${among(tx, conversationIds)}) AS c
       WHERE participants.conversation_id = c.id AND participants.user_id = ${userId}`,
   )
 }

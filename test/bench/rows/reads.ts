@@ -288,7 +288,8 @@ export async function medianMs({ seconds }: Bench, call: () => Promise<void>): P
 }
 
 /** As many at once as commit together. */
-async function inBatches<T, R>(values: T[], work: (value: T) => Promise<R>): Promise<R[]> {
+/** Calls it for each value, some at once. */
+export async function inBatches<T, R>(values: T[], work: (value: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   for (let from = 0; from < values.length; from += BATCH)
     results.push(...(await Promise.all(values.slice(from, from + BATCH).map(work))))

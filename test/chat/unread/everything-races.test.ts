@@ -11,7 +11,7 @@ import { type Person, startService, times } from '../../support/service.ts'
 const at: { listed?: () => Promise<unknown>; begun?: (nth: number) => unknown } = {}
 let begun = 0
 
-/** A storage that calls {@link at} after unread conversations were listed, and when a transaction locks some. */
+/** A storage that calls {@link at} after unread conversations were listed, and when a transaction begins to read some. */
 function paused(storage: Storage): Storage {
   const { db } = storage
   return {
@@ -30,7 +30,7 @@ function paused(storage: Storage): Storage {
       write: (work, options) =>
         db.write((tx) => {
           const all: typeof tx.all = (sql) => {
-            if (sql.text.startsWith('SELECT c.id FROM conversations c JOIN participants p')) at.begun?.(++begun)
+            if (sql.text.startsWith('SELECT p.conversation_id, p.user_id, p.joined_at')) at.begun?.(++begun)
             return tx.all(sql)
           }
           return work({ ...tx, all })
