@@ -30,6 +30,7 @@ const MAX_BYTES_LATER: Record<string, number> = {
   poll: 830,
   xhr: 980,
   upload: 1_750,
+  'store/answers': 290,
   'store/followed-threads': 1_240,
   'store/readers': 1_020,
   'store/search-pages': 460,

@@ -5,12 +5,12 @@ export function renamed(data: unknown, from: string, to: string): unknown {
   const isList = Array.isArray(data)
   // Maps and sets of the store have ids of messages and conversations alone.
   if (!isList && Object.getPrototypeOf(data ?? '') !== Object.prototype) return data
-  const values = Object.values(data as object)
-  const next = values.map((value) => renamed(value, from, to))
-  if (next.every((value, n) => value === values[n])) return data
-  if (isList) return [...new Set(next)]
-  const entries = Object.keys(data as object).map((key, n): [string, unknown] => [key, next[n]])
+  const before = data as Record<string, unknown>
+  const entries = Object.entries(before).map(([key, value]): [string, unknown] => [key, renamed(value, from, to)])
+  if (entries.every(([key, value]) => value === before[key])) return data
+  if (isList) return [...new Set(entries.map(([, value]) => value))]
+  const next = Object.fromEntries(entries)
   // The messages of a guest are those of a person now.
-  const isByGuest = (data as { author_user_id?: string }).author_user_id === from
-  return Object.fromEntries(isByGuest ? entries.filter(([key]) => key !== 'author_kind') : entries)
+  if (before.author_user_id === from) delete next.author_kind
+  return next
 }

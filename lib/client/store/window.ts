@@ -1,6 +1,5 @@
 import type { TimelineMessage } from '../../api/client-entities.ts'
 import { isTransient, undefinedIfGone } from '../backoff.ts'
-import { withText } from './answers.ts'
 import type { MessageList } from './fold-messages.ts'
 import { find, foldWindow, NOTHING, trimmedAfter, trimmedBefore, type WindowData } from './fold-window.ts'
 import { toMessage } from './pending.ts'
@@ -79,7 +78,10 @@ async function readWindow(options: WindowOptions, current: WindowData, isCurrent
   const { client, read, takeMoves, returnMoves } = options
   const page = async (place: Parameters<ReadWindowPage>[0]): Promise<WindowData> => {
     const part = await read(place)
-    return { ...NOTHING, ...part, ...(await withText(client, part.messages)) }
+    // Loaded where an answer is in progress.
+    const isRunning = part.messages.some(({ status }) => status === 'streaming')
+    const texts = isRunning && (await (await import('./answers.ts')).withText(client, part.messages))
+    return { ...NOTHING, ...part, ...texts }
   }
   const moves = takeMoves()
   try {
