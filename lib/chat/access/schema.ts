@@ -4,7 +4,11 @@ import { type ErrorReason, REASONS } from '../../core/error-table.ts'
 import { Id } from '../../core/schema.ts'
 import { ConversationAct } from '../conversations/schema.ts'
 
-const ACTS = [...new Set([...SERVICE_RIGHTS, ...ConversationAct.options])]
+/** What is explained in a conversation: what its readers are told of, and whether one reads it at all. */
+export const ACTS_IN_CONVERSATION = [...ConversationAct.options, 'read'] as const
+export type ActInConversation = (typeof ACTS_IN_CONVERSATION)[number]
+
+const ACTS = [...new Set([...SERVICE_RIGHTS, ...ACTS_IN_CONVERSATION])]
 
 /** What is explained: whether a user may do something in the service, or in a conversation. */
 export const ExplainQuery = v.object({

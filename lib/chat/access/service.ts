@@ -6,12 +6,12 @@ import { REASONS } from '../../core/error-table.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import { type Obstacle, obstacleTo } from '../conversations/rules.ts'
-import { ConversationAct } from '../conversations/schema.ts'
+import { mayReadOpen } from '../memberships/rules.ts'
 import { findMembership } from '../memberships/store.ts'
-import { findConversation } from '../memberships/store-conversations.ts'
+import { type CountedRow, findConversation } from '../memberships/store-conversations.ts'
 import { isClosed } from '../memberships/store-direct.ts'
 import { assertJoinedByAnyone } from '../rooms/service.ts'
-import { ExplainQuery, type Explanation } from './schema.ts'
+import { ACTS_IN_CONVERSATION, type ActInConversation, ExplainQuery, type Explanation } from './schema.ts'
 
 /**
  * Whether a user may do something now, in the service or in a conversation, and if not, why: by the rules that the call would
@@ -40,7 +40,7 @@ export const explain = useCase({
       const { obstacle, ...more } = await inConversation(
         ctx,
         { user_id, roles },
-        oneOf(ConversationAct.options, act),
+        oneOf(ACTS_IN_CONVERSATION, act),
         conversation_id,
       )
       return verdict(obstacle, more)
@@ -64,19 +64,32 @@ function oneOf<Act extends string>(acts: readonly Act[], act: string): Act {
 async function inConversation(
   ctx: Context,
   actor: Actor,
-  act: ConversationAct,
+  act: ActInConversation,
   id: string,
 ): Promise<{ obstacle: Obstacle | undefined; role?: string }> {
   const row = await findConversation(ctx.db, id)
   if (!row) throw new ChatError('not_found')
   const membership = await findMembership(ctx.db, id, actor.user_id)
-  if (!membership) return { obstacle: act === 'join' ? await obstacleToJoin(ctx, actor, id) : { reason: 'not_joined' } }
+  if (!membership) return { obstacle: await obstacleOutside(ctx, actor, act, row) }
   const is_closed = row.is_direct === 1 && (await isClosed(ctx.db, id, actor.user_id))
   const { role } = membership
+  if (act === 'read') return { obstacle: undefined, role }
   return {
     obstacle: obstacleTo(ctx.access, { ...row, actor, role, is_closed }, act, ctx.config.limits.mention_all),
     role,
   }
+}
+
+/** Why a user who does not participate would be refused an act. */
+function obstacleOutside(
+  ctx: Context,
+  actor: Actor,
+  act: ActInConversation,
+  { id, visibility }: CountedRow,
+): Obstacle | undefined | Promise<Obstacle | undefined> {
+  if (act === 'join') return obstacleToJoin(ctx, actor, id)
+  if (act !== 'read' || visibility !== 'open') return { reason: 'not_joined' }
+  return mayReadOpen(ctx.access, actor, visibility) ? undefined : { reason: 'role', right: 'browse' }
 }
 
 async function obstacleToJoin(ctx: Context, actor: Actor, id: string): Promise<Obstacle | undefined> {

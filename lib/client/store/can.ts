@@ -31,7 +31,7 @@ interface Data {
   partner?: string | undefined
 }
 
-function createCan({ client, resources }: StoreBase): StoreCan {
+function createCan({ client, feed, resources }: StoreBase): StoreCan {
   const { get } = resources<Data, Loading>((id) => ({
     initial: {},
     isEphemeral: true,
@@ -40,15 +40,16 @@ function createCan({ client, resources }: StoreBase): StoreCan {
       const { can, with: partner } = await client.conversations.get(id)
       return { can, partner: partner?.user_id }
     },
-    fold: (data, event) => (isCause(event, id, data) ? 'stale' : data),
+    fold: (data, event) => (isCause(event, id, data, feed.userId()) ? 'stale' : data),
     view: ({ can }, loading) => ({ ...loading, ...(can && { can }) }),
   }))
   return { conversation: get, service: get('') }
 }
 
-/** Whether an event is about other rights: roles, a policy, or the account of the other person. */
-function isCause({ type, payload }: ConversationStreamEvent, id: string, { partner }: Data): boolean {
+/** Whether an event is about other rights: joining, roles, a policy, or the account of the other person. */
+function isCause({ type, payload }: ConversationStreamEvent, id: string, { partner }: Data, user_id: string): boolean {
   if (type === 'rights.changed') return (payload.conversation_id ?? id) === id
   if (type === 'conversation.updated') return payload.conversation.id === id
+  if (type === 'membership.changed') return payload.conversation_id === id && payload.user_id === user_id
   return type === 'user.updated' && payload.user.id === partner
 }

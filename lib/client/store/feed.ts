@@ -53,6 +53,13 @@ export interface Feed {
   userId(): string
   /** @returns a function that leaves */
   join(follower: Follower): () => void
+  /**
+   * Follows the own stream of a conversation that the user reads without participating, for all followers.
+   *
+   * @param follower reads again when that stream begins, and when it ends
+   * @returns a function that leaves
+   */
+  visit(conversation_id: string, follower: Follower): () => void
   /** Closes the stream, and opens it again if there are followers: the user has changed. */
   restart(): void
   close(): void
@@ -136,6 +143,15 @@ export function createFeed(
     inbox,
     userId: () => user_id,
     join,
+    visit(id, follower) {
+      // Loaded where such a conversation is read. Without it the page shows what it has read.
+      const leaving = import('./visits.ts').then((visits) => visits.visit(client, id, follower, followers))
+      return () =>
+        void leaving.then(
+          (leave) => leave(),
+          () => {},
+        )
+    },
     restart() {
       stop()
       reset()
@@ -211,7 +227,7 @@ async function follow(client: StoreClient, signal: AbortSignal, listener: Listen
   }
 }
 
-function deliver(followers: ReadonlySet<Follower>, event: ConversationStreamEvent): void {
+export function deliver(followers: ReadonlySet<Follower>, event: ConversationStreamEvent): void {
   for (const follower of [...followers]) {
     // A place that was lost is reported twice, as "not resumed" and as a reset.
     if (event.type !== 'stream.ready') follower.apply?.(event)

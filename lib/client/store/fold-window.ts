@@ -30,6 +30,11 @@ type Titled = Pick<ThreadSummary, 'root_id' | 'title'>
 /** A window that is not read yet. */
 export const NOTHING: WindowData = { messages: [], newer_count: 0, unread: 0, chunks: new Map() }
 
+/** Whether its reader does not participate: then nothing of it is followed, or unread. */
+export function isOutside({ is_outside, root }: WindowData): boolean {
+  return !!is_outside || (!!root?.thread && root.thread.following === undefined)
+}
+
 /** The window without the newest messages beyond those that it keeps. */
 export function trimmedAfter(data: WindowData): WindowData {
   const messages = data.messages.slice(0, MAX_WINDOW)
@@ -85,7 +90,7 @@ export function foldWindow(
   const place = data.root ?? first
   const isElsewhere = 'conversation_id' in event.payload && event.payload.conversation_id !== place?.conversation_id
   if (isElsewhere) return data
-  if (event.type === 'membership.changed' && event.payload.action === 'removed') return 'stale'
+  if (event.type === 'membership.changed' && (event.payload.action === 'removed' || isOutside(data))) return 'stale'
   if (event.type === 'unread.update') {
     const { root_id, unread, unread_replies } = event.payload
     const root = find(data, root_id)
@@ -153,17 +158,17 @@ function withTitle(data: WindowData, titled: Titled): WindowData {
 const titleOf = ({ title }: Titled) => ({ title: title || undefined })
 
 /** A message that has just arrived with what only lists say of it. */
-function toNews(message: Message, user_id: string, { conversation, titled }: WindowData): TimelineMessage {
+function toNews(message: Message, user_id: string, data: WindowData): TimelineMessage {
   const isOwn = isBy(message, user_id)
+  const own = !isOutside(data) && { following: isOwn || !!data.conversation?.direct, unread_replies: 0 }
   // A user that it mentions gets `thread.followed`, too.
   const thread = {
     reply_count: 0,
     last_replier_ids: [],
-    following: isOwn || !!conversation?.direct,
-    unread_replies: 0,
-    ...(titled?.root_id === message.id && titleOf(titled)),
+    ...own,
+    ...(data.titled?.root_id === message.id && titleOf(data.titled)),
   }
-  return { ...message, ...(!isOwn && { unread: true }), ...(message.id === message.root_id && { thread }) }
+  return { ...message, ...(!isOwn && own && { unread: true }), ...(message.id === message.root_id && { thread }) }
 }
 
 /** The window with the thread of a reply, as its event has it, at the root. */
@@ -181,7 +186,11 @@ function withThread(data: WindowData, event: ConversationStreamEvent, user_id: s
   const state = {
     ...root.thread,
     ...(thread ? repliesOf(thread) : withReply(root.thread, message)),
-    ...(isNew && { following: root.thread.following || isOwn, unread_replies: unread_replies + (isOwn ? 0 : 1) }),
+    ...(isNew &&
+      !isOutside(data) && {
+        following: root.thread.following || isOwn,
+        unread_replies: unread_replies + (isOwn ? 0 : 1),
+      }),
   }
   return withMessage(data, { ...root, thread: state }, false)
 }

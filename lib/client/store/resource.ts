@@ -31,6 +31,8 @@ export interface Plan<Data, View> {
    * @param isMissed whether it arrived while the data was read, which may have it
    */
   isUnsure?(event: ConversationStreamEvent, data: Data, isMissed: boolean): boolean
+  /** The conversation of the data, if the user reads that without participating: the stream of all has none of its events. */
+  visits?(data: Data): string | undefined
   /** Whether data that was complete when the stream broke off may be incomplete when it continues. */
   isEphemeral?: boolean
   view(data: Data, loading: Loading): View
@@ -67,8 +69,24 @@ export function createResource<Data extends object, View>(
   const state = createState(
     plan,
     seed,
-    lingering(() => feed.join(follower), reading.cancel),
+    lingering(() => feed.join(follower), cease),
   )
+
+  let visited: string | undefined
+  let leave: (() => void) | undefined
+
+  /** Follows the own stream of a conversation, and no other one. */
+  function visit(id?: string): void {
+    if (id === visited) return
+    visited = id
+    leave?.()
+    leave = id ? feed.visit(id, follower) : undefined
+  }
+
+  function cease(): void {
+    reading.cancel()
+    visit()
+  }
 
   async function readOnce(...[isMore, isCurrent, causes]: Parameters<Read>): Promise<void> {
     const begun = state.resets()
@@ -77,12 +95,15 @@ export function createResource<Data extends object, View>(
       if (begun !== state.resets()) return
       for (const event of reading.missed()) next = folded(next, event, true)
       state.show(next, { status: 'ready' })
+      if (state.cell.isWatched()) visit(plan.visits?.(next))
     } catch (error) {
       reading.doubt()
       // What was read for the former user, or failed, is void.
       if (begun !== state.resets()) return
-      if (isGone(error)) state.show(plan.initial, { status: 'failed', error })
-      else state.fail(error)
+      if (isGone(error)) {
+        visit()
+        state.show(plan.initial, { status: 'failed', error })
+      } else state.fail(error)
       if (isTransient(error) && state.cell.isWatched()) later(undefined, { hasFailed: true })
     }
   }
@@ -105,12 +126,18 @@ export function createResource<Data extends object, View>(
       else if (event.type === 'membership.changed') later()
     },
     fail: state.fail,
-    reset: state.reset,
-    close: reading.cancel,
+    reset,
+    close: cease,
   }
 
   const { set: _, ...readable } = state.cell
-  const { update, reset } = state
+  const { update } = state
+
+  function reset(): void {
+    visit()
+    state.reset()
+  }
+
   return {
     ...readable,
     reload,

@@ -15,15 +15,33 @@ export function threadsPlan(
   pendingOf: () => readonly PendingPost[],
   isDirect: () => boolean,
 ): Plan<ListData<ThreadSummary>, ThreadsView> {
+  // Whether the user reads the conversation without participating.
+  let isOutside = false
   return listPlan({
     name: 'threads',
     keyOf: ({ root_id }) => root_id,
     subjectOf: (event) => subjectOf(event, 'root_id'),
     isEphemeral: true,
-    read: (query) => client.threads.list(conversation_id, query),
-    fold: (data, event) => foldThreads(data, event, conversation_id, userId(), isDirect),
+    async read(query) {
+      const page = await client.threads.list(conversation_id, query)
+      const [first] = page.threads
+      isOutside = first
+        ? first.following === undefined
+        : (await client.conversations.get(conversation_id)).joined === false
+      return page
+    },
+    visits: () => (isOutside ? conversation_id : undefined),
+    fold(data, event) {
+      const next = foldThreads(data, event, conversation_id, userId(), isDirect)
+      return isOutside && next !== 'stale' && next !== data ? { ...next, items: next.items.map(withoutOwn) } : next
+    },
     more: () => ({ pending: pendingOf() }),
   })
+}
+
+/** A thread without what only a participant has of it. */
+function withoutOwn({ unread: _, unread_replies, following, ...thread }: ThreadSummary): ThreadSummary {
+  return thread
 }
 
 function foldThreads(

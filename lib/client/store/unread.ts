@@ -11,6 +11,8 @@ export interface UnreadCount {
   /** The arrival of the newest message that is in the number, or is known not to count. */
   counted_to?: string | undefined
   conversation?: CountedConversation | undefined
+  /** Set for a reader of an open conversation who does not participate: nothing is unread. */
+  is_outside?: boolean
 }
 
 /** The data after an event, with the unread messages of its conversation. */
@@ -25,7 +27,7 @@ export function foldUnread<Data extends UnreadCount>(
     case 'message.new': {
       const { message } = payload
       const { created_at } = message
-      if (message.conversation_id !== conversation_id || created_at <= counted_to) return data
+      if (data.is_outside || message.conversation_id !== conversation_id || created_at <= counted_to) return data
       // Whether a reply in a `stream` is in a thread that the user follows, `unread.update` says.
       const isCounted = !isBy(message, user_id) && (!message.parent_id || countsReplies(conversation))
       return { ...data, unread: unread + (isCounted ? 1 : 0), counted_to: created_at }
@@ -41,6 +43,8 @@ export function foldUnread<Data extends UnreadCount>(
     case 'unread.cleared':
       if (counted_to <= payload.up_to) return { ...data, unread: 0 }
       return unread > 0 ? 'stale' : data
+    case 'membership.changed':
+      return data.is_outside && payload.conversation_id === conversation_id ? 'stale' : data
     case 'thread.followed':
       return payload.conversation_id === conversation_id && isUncounted(payload) ? 'stale' : data
     case 'conversation.updated': {

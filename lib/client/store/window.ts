@@ -1,7 +1,7 @@
 import type { TimelineMessage } from '../../api/client-entities.ts'
 import { isTransient, undefinedIfGone } from '../backoff.ts'
 import type { MessageList } from './fold-messages.ts'
-import { find, foldWindow, NOTHING, trimmedAfter, trimmedBefore, type WindowData } from './fold-window.ts'
+import { find, foldWindow, isOutside, NOTHING, trimmedAfter, trimmedBefore, type WindowData } from './fold-window.ts'
 import { toMessage } from './pending.ts'
 import type { Plan } from './resource.ts'
 import type { MessagesView, PendingPost, StoreClient, TimelineStoreMessage } from './types.ts'
@@ -60,6 +60,7 @@ export function windowPlan(options: WindowOptions): Plan<WindowData, MessagesVie
         ? type === 'message.restored' || !!known.unread
         : payload.message.conversation_id === conversation_id || (parent_id !== undefined && !!find(data, root_id))
     },
+    visits: (data) => (isOutside(data) ? (conversation_id ?? data.root?.conversation_id) : undefined),
     view: ({ messages, root, next_before, next_after, newer_count, first_unread_id, unread }, loading) => ({
       ...loading,
       ...(root && { root }),
@@ -86,11 +87,11 @@ async function readWindow(options: WindowOptions, current: WindowData, isCurrent
   const moves = takeMoves()
   try {
     const counting = isCurrent ? current : readUnread(options)
-    const [data, { unread, counted_to, conversation }] = await Promise.all([
+    const [data, { unread, counted_to, conversation, is_outside }] = await Promise.all([
       moved(page, current, moves, isCurrent),
       counting,
     ])
-    return { ...data, unread, counted_to, conversation }
+    return { ...data, unread, counted_to, conversation, is_outside }
   } catch (error) {
     if (isTransient(error)) returnMoves(moves)
     throw error
@@ -100,11 +101,15 @@ async function readWindow(options: WindowOptions, current: WindowData, isCurrent
 /** What is unread of the conversation. */
 async function readUnread({ client, conversation_id: id, summaryOf }: WindowOptions): Promise<UnreadCount> {
   if (id === undefined) return NOTHING
-  const [{ unread }, conversation] = await Promise.all([
-    client.threads.unread(id, { limit: 1 }),
-    summaryOf(id) ?? client.conversations.get(id),
-  ])
-  return { unread, conversation }
+  const read = (summaryOf(id) ?? client.conversations.get(id)) as Promise<CountedConversation>
+  const counts = client.threads.unread(id, { limit: 1 })
+  try {
+    const [{ unread }, conversation] = await Promise.all([counts, read])
+    return { unread, conversation }
+  } catch (error) {
+    if ((error as { reason?: string }).reason !== 'not_joined') throw error
+    return { unread: 0, is_outside: true, conversation: await read }
+  }
 }
 
 type ReadPage = (place: Parameters<ReadWindowPage>[0]) => Promise<WindowData>

@@ -56,6 +56,13 @@ describeService(
       expect(await explain(alan.id, 'join', id)).toMatchObject({ allowed: false, message: 'A participant has joined.' })
       expect(await explain(eve.id, 'post', id)).toMatchObject({ allowed: false, reason: 'not_joined' })
       expect(await explain(eve.id, 'join', id)).toMatchObject({ allowed: false, reason: 'policy', right: 'join' })
+      expect(await explain(alan.id, 'read', id)).toMatchObject({ allowed: true, role: 'member' })
+      expect(await explain(eve.id, 'read', id)).toMatchObject({ allowed: false, reason: 'not_joined' })
+      await ada.conversations.rename(id, { visibility: 'open' })
+      expect(await explain(eve.id, 'read', id)).toMatchObject({ allowed: true })
+      const [seller] = [await service.signIn('mary')]
+      await ada.users.change(seller.id, { roles: ['seller'] })
+      expect(await explain(seller.id, 'read', id)).toMatchObject({ allowed: false, reason: 'role', right: 'browse' })
       await ada.conversations.rename(id, { policy: { join: 'anyone' } })
       expect(await explain(eve.id, 'join', id)).toMatchObject({ allowed: true })
       await ada.conversations.rename(id, { frozen: true })
