@@ -89,6 +89,53 @@ describe.skipIf(!hasBrowser)('public rooms and rules of rooms', () => {
     expect(problems).toEqual([])
   }, 120_000)
 
+  it('that are open are read before one joins, and nothing is marked in them', async () => {
+    const stage = await openStage({})
+    const { page, ada } = await signInAsAda(stage)
+    const { chat, url, problems } = stage
+    const grace = await makeGrace(stage.chat, ada)
+    const { conversation_id } = await chat.conversations.create(grace, {
+      title: 'Steam engines',
+      visibility: 'open',
+      policy: { join: 'anyone' },
+    })
+    const { root_id } = await chat.messages.postRoot(grace, conversation_id, { content: 'Does it run?' })
+    await chat.messages.reply(grace, root_id, { content: 'It runs' })
+    await page.goto(`${url}/#/browse`)
+    await look(page, 'browse-open')
+    await page.click('.browse a:has-text("Look inside")')
+    await page.waitForSelector('.conversation .message:has-text("Does it run?")')
+    await page.waitForSelector('.join-bar:has-text("You read this room without being in it. Join to write.")')
+    await lookInModes(page, 'room-outside')
+    expect(await page.locator('.conversation .composer').allTextContents()).toEqual([])
+    await chat.messages.postRoot(grace, conversation_id, { content: 'While somebody looks' })
+    await page.waitForSelector('.conversation .message:has-text("While somebody looks")')
+    await page.hover('.message:has-text("Does it run?")')
+    await page.click('.message:has-text("Does it run?") [aria-label="More"]')
+    expect(await page.locator('.message .panel button').allTextContents()).toEqual([
+      'Open thread',
+      'Copy text',
+      'Select text',
+      'Copy link',
+      'Profile',
+    ])
+    await page.press('body', 'Escape')
+    await page.click('.conversation .thread-line')
+    await page.waitForSelector('.thread .message:has-text("It runs")')
+    await page.waitForSelector('.thread .join-bar')
+    await openDetails(page, 'About')
+    expect(await page.locator('.details .tabs a').allTextContents()).toEqual(['About', 'People', 'Pins'])
+    expect(await page.locator('.details button').allTextContents()).toEqual([])
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.click('.conversation .join-bar button')
+    await page.waitForSelector('.conversation .composer textarea:focus')
+    await page.waitForSelector('.conversations a:has-text("Steam engines")')
+    await page.fill('.conversation .composer textarea', 'Here I am')
+    await page.press('.conversation .composer textarea', 'Enter')
+    await page.waitForSelector('.conversation .message:has-text("Here I am")')
+    expect(problems).toEqual([])
+  }, 120_000)
+
   it('are frozen and thawed by an owner', async () => {
     const stage = await openStage({})
     const { page, ada } = await signInAsAda(stage)

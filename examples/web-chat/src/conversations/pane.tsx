@@ -69,7 +69,7 @@ export function ConversationPane(props: PaneProps) {
   // The thread beside it takes the focus, if there is one, and so does the message of the address.
   const isRead = conversation !== undefined
   const isAlone = root_id === undefined && message_id === undefined && !hasDetails
-  useLayoutEffect(() => void (isAlone && focusIn(pane.current)), [isRead])
+  useLayoutEffect(() => void (isAlone && focusIn(pane.current)), [isRead, conversation?.joined])
   useFocusAfter(pane, root_id)
   useFocusAfterDetails(pane, hasDetails)
 
@@ -82,7 +82,7 @@ export function ConversationPane(props: PaneProps) {
         <h2 id="conversation-title" tabIndex={-1} dir="auto">
           {conversation ? titleOf(conversation) : '…'}
         </h2>
-        {conversation && features.search && (
+        {conversation && conversation.joined !== false && features.search && (
           <a
             class="icon-button"
             href={hrefOf({ name: 'search', q: '', in: id })}

@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals'
 import type { ConversationSummary, User } from 'chat-server/client'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
@@ -21,7 +22,18 @@ export type OpenConversation = Pick<
   | 'frozen_at'
   | 'visibility'
   | 'auto_join'
-> & { unread_replies?: number }
+> & {
+  unread_replies?: number
+  /** `false` for a user who reads an open room without participating. */
+  joined?: false
+}
+
+const joins = signal(0)
+
+/** The user has joined the room that is shown: it is read again, as a participant. */
+export function noteJoin(): void {
+  joins.value += 1
+}
 
 interface Read {
   id: string
@@ -40,12 +52,13 @@ export function useConversation(id: string | undefined, user: User): Omit<Read, 
     if (id === undefined || listed || status === 'loading') return
     client.conversations.get(id).then(
       ({ participants, with: partner, direct, ...rest }) => {
-        const role = participants.find(({ user_id }) => user_id === user.id)?.role ?? 'member'
+        const role =
+          participants.find(({ user_id }) => user_id === user.id)?.role ?? (rest.joined === false ? 'viewer' : 'member')
         setRead({ id, conversation: { ...rest, role, ...(direct && { direct }), ...(partner && { with: partner }) } })
       },
       (error: unknown) => setRead({ id, error }),
     )
-  }, [id, listed, status, round])
+  }, [id, listed, status, round, joins.value])
   const reload = () => {
     setRead(undefined)
     setRound((before) => before + 1)

@@ -44,7 +44,7 @@ export function About({ conversation, user }: TabProps) {
         </p>
       )}
       {user.roles.includes('admin') && can.includes('delete') && <AutoJoin conversation={conversation} />}
-      <Ending conversation={conversation} user={user} />
+      {conversation.joined !== false && <Ending conversation={conversation} user={user} />}
     </>
   )
 }

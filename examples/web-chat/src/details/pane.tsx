@@ -37,8 +37,12 @@ const TABS: Record<DetailsTab, ComponentType<TabProps>> = {
 }
 
 /** When tabs are offered that are not always. */
-const OFFERED: Partial<Record<DetailsTab, (can: OpenConversation['can'], features: Capabilities) => boolean>> = {
-  files: (_, { search, attachments }) => search && attachments !== undefined,
+type Offer = (can: OpenConversation['can'], features: Capabilities, isOutside: boolean) => boolean
+
+const OFFERED: Partial<Record<DetailsTab, Offer>> = {
+  // They are searched for, which finds nothing where one does not participate.
+  files: (_, { search, attachments }, isOutside) => search && attachments !== undefined && !isOutside,
+  notifications: (_can, _features, isOutside) => !isOutside,
   policies: (can) => can.some((act) => act === 'policy' || act === 'publish' || act === 'freeze'),
   invites: (can) => can.includes('invite'),
 }
@@ -63,7 +67,8 @@ export function DetailsPane({ conversation, error, onRetry, conversation_id, tab
   useLayoutEffect(() => heading.current?.focus(), [])
   useEscape(() => goTo({ name: 'conversation', conversation_id }))
 
-  const isOffered = (name: DetailsTab): boolean => OFFERED[name]?.(conversation?.can ?? [], features) ?? true
+  const isOffered = (name: DetailsTab): boolean =>
+    OFFERED[name]?.(conversation?.can ?? [], features, conversation?.joined === false) ?? true
   const offered = DETAILS_TABS.filter(isOffered)
   const current = offered.find((name) => name === tab) ?? 'about'
   const Tab = TABS[current]

@@ -28,7 +28,7 @@ export function Policies({ conversation }: TabProps) {
           {...shared}
           label={words.visibility}
           value={visibility}
-          options={(['private', 'listed'] as const).map((each) => [each, words.visibilities[each]])}
+          options={(['private', 'listed', 'open'] as const).map((each) => [each, words.visibilities[each]])}
           onChange={(next) =>
             void run(next === 'private' ? { visibility: next, policy: { join: null } } : { visibility: next })
           }

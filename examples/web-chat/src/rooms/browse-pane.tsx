@@ -113,7 +113,7 @@ function useRooms(query: string) {
 function RoomItem({ room, onJoined }: { room: PublicRoom; onJoined: () => void }) {
   const { client, store } = useApp()
   const { browse: words } = roomTexts.value
-  const { id, title, topic, icon, join, joined, frozen_at, participant_count } = room
+  const { id, title, topic, icon, join, joined, frozen_at, participant_count, visibility } = room
   const name = title || texts.value.conversations.untitled
   const enter = useAction(async () => {
     await client.conversations.join(id)
@@ -129,28 +129,39 @@ function RoomItem({ room, onJoined }: { room: PublicRoom; onJoined: () => void }
         {topic && <small>{topic}</small>}
         <small>{facts.join(' · ')}</small>
       </span>
-      {joined ? (
-        <a
-          class="button"
-          href={hrefOf({ name: 'conversation', conversation_id: id })}
-          aria-label={`${words.joined}: ${name}`}
-        >
-          <Icon name="check" />
-          {words.joined}
-        </a>
-      ) : join === 'anyone' && !frozen_at ? (
-        <button
-          type="button"
-          class="primary"
-          disabled={enter.isRunning}
-          aria-label={`${words.join}: ${name}`}
-          onClick={() => void enter.run()}
-        >
-          {words.join}
-        </button>
-      ) : (
-        <span class="quiet">{join === 'anyone' ? words.frozen : words.by_invite}</span>
-      )}
+      <span class="buttons">
+        {!joined && visibility === 'open' && (
+          <a
+            class="button"
+            href={hrefOf({ name: 'conversation', conversation_id: id })}
+            aria-label={`${words.preview}: ${name}`}
+          >
+            {words.preview}
+          </a>
+        )}
+        {joined ? (
+          <a
+            class="button"
+            href={hrefOf({ name: 'conversation', conversation_id: id })}
+            aria-label={`${words.joined}: ${name}`}
+          >
+            <Icon name="check" />
+            {words.joined}
+          </a>
+        ) : join === 'anyone' && !frozen_at ? (
+          <button
+            type="button"
+            class="primary"
+            disabled={enter.isRunning}
+            aria-label={`${words.join}: ${name}`}
+            onClick={() => void enter.run()}
+          >
+            {words.join}
+          </button>
+        ) : (
+          <span class="quiet">{join === 'anyone' ? words.frozen : words.by_invite}</span>
+        )}
+      </span>
       <ErrorNote error={enter.error} />
     </li>
   )

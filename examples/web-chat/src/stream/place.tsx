@@ -49,6 +49,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
   const can = useCan(conversation)
   const { stream, threads } = texts.value
   const title = titleOf(conversation)
+  const isOutside = conversation.joined === false
   // A talk goes on below the last answer.
   const canWrite = can.has('post') || (isTalk && can.has('reply'))
   const openThread = useCallback(
@@ -76,7 +77,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
   function leave(): boolean {
     if (quoted) setQuoted(undefined)
     // What is open beside it is closed first.
-    else if (route.value.name !== 'conversation') return false
+    else if (route.value.name !== 'conversation' || isOutside) return false
     else {
       const fail = (error: unknown) => showToast(messageOf(error), { isError: true })
       void client.conversations.markRead(id, { all: true }).catch(fail)
@@ -101,6 +102,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
         variants={variants}
         label={stream.messages(title)}
         empty={can.has('invite') ? <Greeting conversation={conversation} /> : undefined}
+        isOutside={isOutside}
         unread={isTalk ? view.unread : Math.max(0, view.unread - unread_replies)}
         list={isTalk ? 'all' : 'roots'}
         target={message_id}
@@ -111,7 +113,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
         user_id={user.id}
         isFrozen={conversation.frozen_at !== undefined}
         can={can}
-        hasReceipts={policy.receipts === 'on'}
+        hasReceipts={policy.receipts === 'on' && !isOutside}
         onReply={setQuoted}
         onThread={openThread}
       />

@@ -19,20 +19,23 @@ export interface RowProps extends Omit<ArticleProps, 'message' | 'isNew'> {
   isFirstNew: boolean
   /** What the list consists of. */
   list: StreamList
+  /** Whether the user reads it without participating: nothing is marked. */
+  isOutside: boolean
   /** Whether it begins another thread of a talk. */
   isNext: boolean
 }
 
 /** A message of a stream, with its thread below it. It is read when its end was in view. */
 export const StreamRow = memo(function StreamRow(props: RowProps) {
-  const { message, isTarget, isFirstNew, isHead, list, isNext } = props
+  const { message, isTarget, isFirstNew, isHead, list, isNext, isOutside } = props
   const { id, conversation_id, thread, parent_id, deleted_at } = message
   const row = useRef<HTMLLIElement>(null)
   const { observe } = seenOf(useApp().store)
   // The first message of a thread is read with the thread that it is shown in.
   const seen: SeenOptions = list === 'replies' ? { view: list } : {}
-  useEffect(() => observe(row.current!, message, seen), [id])
-  useEffect(() => void observe(row.current!, message, seen), [message])
+  const mark = () => (isOutside ? undefined : observe(row.current!, message, seen))
+  useEffect(mark, [id])
+  useEffect(() => void mark(), [message])
   return (
     <li ref={row} class="row" data-message-id={id} data-head={isHead} data-target={isTarget} tabIndex={-1}>
       {isNext && <p class="next-thread">{texts.value.stream.next_thread}</p>}

@@ -30,6 +30,8 @@ interface StreamProps extends Shared {
   label: string
   /** What is shown while there is no message. */
   empty?: ComponentChildren
+  /** Whether the user reads it without participating. */
+  isOutside: boolean
   /** How many of its messages are unread. */
   unread: number
   /** What it consists of: in a talk, all messages. */
@@ -52,7 +54,21 @@ const NONE: readonly string[] = []
 
 /** Messages by arrival, newest at the bottom: opens where the new ones begin, and stays at its end as it grows. */
 export function MessageStream(props: StreamProps) {
-  const { part, view, variants, label, target, list, onMissing, editing, onEdit, onEscape, answered, ...shared } = props
+  const {
+    part,
+    view,
+    variants,
+    label,
+    target,
+    list,
+    onMissing,
+    editing,
+    onEdit,
+    onEscape,
+    answered,
+    isOutside,
+    ...shared
+  } = props
   const { status, error, has_older, has_newer } = view
   const { shown: messages, places, choose, reveal } = variants
   const { user_id } = shared
@@ -137,6 +153,11 @@ export function MessageStream(props: StreamProps) {
     return true
   })
 
+  const markUnread = (id: string) => {
+    begin(id)
+    return part.markUnread(id)
+  }
+
   return (
     <div class="stream-place">
       <StreamPills
@@ -174,12 +195,10 @@ export function MessageStream(props: StreamProps) {
                       isTarget={message.id === target}
                       isFirstNew={message.id === line?.id}
                       isLastOwn={message.id === last_own}
+                      isOutside={isOutside}
                       isEditing={message.id === editing}
                       onEdit={onEdit}
-                      onUnread={(id) => {
-                        begin(id)
-                        return part.markUnread(id)
-                      }}
+                      onUnread={isOutside ? undefined : markUnread}
                     />
                   ))}
                 </ol>

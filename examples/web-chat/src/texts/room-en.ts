@@ -37,7 +37,11 @@ export const texts = {
   },
   policies: {
     visibility: 'Who sees this room',
-    visibilities: { private: 'Only its participants', listed: 'All find it, its participants read it' },
+    visibilities: {
+      private: 'Only its participants',
+      listed: 'All find it, its participants read it',
+      open: 'All read it',
+    },
     join: 'Everybody may join',
     who: {
       post: 'Who posts',
@@ -66,6 +70,8 @@ export const texts = {
   },
   closed: {
     frozen: 'This room is frozen: nothing is written here for now.',
+    join: 'You read this room without being in it. Join to write.',
+    by_invite: 'You read this room without being in it. Its people can invite you.',
     left: (name: string) => `${name} has no account here any more.`,
     post: {
       members: 'Only members post here.',
@@ -89,6 +95,7 @@ export const texts = {
     empty: 'There are no public rooms yet.',
     join: 'Join',
     joined: 'Joined',
+    preview: 'Look inside',
     by_invite: 'By invite',
     frozen: 'frozen',
     more: 'Show more',

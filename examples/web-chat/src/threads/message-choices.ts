@@ -57,7 +57,7 @@ export function useMessageChoices(
     onThread !== undefined && {
       name: 'thread',
       icon: 'chat',
-      text: messages.thread,
+      text: can.has('reply') ? messages.thread : messages.open_thread,
       isAtHand: true,
       act: () => onThread(message),
     },

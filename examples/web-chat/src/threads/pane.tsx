@@ -83,6 +83,7 @@ export function ThreadPane({ conversation_id, root_id, message_id, conversation,
         {root && (
           <ThreadMenu
             root={root}
+            isOutside={conversation?.joined === false}
             isTree={isTree.value}
             onTree={() => {
               isTree.value = !isTree.value

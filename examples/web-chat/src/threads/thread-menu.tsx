@@ -11,6 +11,8 @@ import { texts } from '../texts/texts.ts'
 
 interface ThreadMenuProps {
   root: NonNullable<MessagesView['root']>
+  /** Whether the user reads it without participating. */
+  isOutside: boolean
   isTree: boolean
   onTree: () => void
   /** Closes the thread. */
@@ -18,7 +20,7 @@ interface ThreadMenuProps {
 }
 
 /** What can be done with a thread. */
-export function ThreadMenu({ root, isTree, onTree, onClose }: ThreadMenuProps) {
+export function ThreadMenu({ root, isOutside, isTree, onTree, onClose }: ThreadMenuProps) {
   const { client } = useApp()
   const { id: root_id, conversation_id, thread } = root
   const words = roomTexts.value.thread
@@ -39,8 +41,7 @@ export function ThreadMenu({ root, isTree, onTree, onClose }: ThreadMenuProps) {
     ? { icon: 'muted' as const, text: words.unfollow, act: () => client.threads.unfollow(root_id) }
     : { icon: 'bell' as const, text: words.follow, act: () => client.threads.follow(root_id) }
   const choices: { icon: IconName; text: string; act: () => Promise<void> }[] = [
-    follow,
-    { icon: 'eye', text: words.mark_unread, act: markUnread },
+    ...(isOutside ? [] : [follow, { icon: 'eye' as const, text: words.mark_unread, act: markUnread }]),
     { icon: 'link', text: words.copy_link, act: copyLink },
   ]
   return (

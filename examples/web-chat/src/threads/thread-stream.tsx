@@ -37,14 +37,16 @@ export interface ThreadViewProps {
 
 /** What its messages get, and its box, in whichever way it is shown. */
 export function sharedOf({ conversation, user, can, root_id, quoted, editing, onQuote, onEdit }: ThreadViewProps) {
+  const isOutside = conversation?.joined === false
   return {
+    isOutside,
     rows: {
       editing,
       onEdit,
       user_id: user.id,
       isFrozen: conversation?.frozen_at !== undefined,
       can,
-      hasReceipts: conversation?.policy.receipts === 'on',
+      hasReceipts: conversation?.policy.receipts === 'on' && !isOutside,
       onReply: onQuote,
     },
     box: { root_id, target: quoted, can, user, onTarget: onQuote },
@@ -54,7 +56,7 @@ export function sharedOf({ conversation, user, can, root_id, quoted, editing, on
 /** The messages of a thread by arrival, and the box for replies. */
 export function ThreadStream(props: ThreadViewProps) {
   const { part, view, conversation_id, root_id, message_id, conversation, user, quoted, onQuote, onEdit } = props
-  const { rows, box } = sharedOf(props)
+  const { rows, box, isOutside } = sharedOf(props)
   const { client } = useApp()
   const { messages, root, has_older, has_newer, unread } = view
   const variants = useVariants(messages)
@@ -96,6 +98,7 @@ export function ThreadStream(props: ThreadViewProps) {
         variants={variants}
         answered={answered}
         label={roomTexts.value.thread.messages}
+        isOutside={isOutside}
         unread={unread}
         list="replies"
         target={message_id}

@@ -58,7 +58,7 @@ export function ThreadTree(props: ThreadViewProps) {
     scroller,
     root_id,
     unread,
-    isReady: isCounted && isRendered && !has_more && messages.length > 0,
+    isReady: !shared.isOutside && isCounted && isRendered && !has_more && messages.length > 0,
   })
   const first = all.find(({ message }) => fresh.has(message.id))?.message.id
   const last_own = useMemo(() => lastOwnOf(messages, user.id), [messages])

@@ -285,7 +285,11 @@ export const texts: Texts = {
   },
   policies: {
     visibility: 'Wer diesen Raum sieht',
-    visibilities: { private: 'Nur wer daran teilnimmt', listed: 'Alle finden ihn, lesen kann nur, wer teilnimmt' },
+    visibilities: {
+      private: 'Nur wer daran teilnimmt',
+      listed: 'Alle finden ihn, lesen kann nur, wer teilnimmt',
+      open: 'Alle lesen ihn',
+    },
     join: 'Alle können beitreten',
     who: {
       post: 'Wer schreibt',
@@ -314,6 +318,8 @@ export const texts: Texts = {
   },
   closed: {
     frozen: 'Dieser Raum ist eingefroren: Im Moment wird hier nichts geschrieben.',
+    join: 'Du liest diesen Raum, ohne teilzunehmen. Tritt bei, um zu schreiben.',
+    by_invite: 'Du liest diesen Raum, ohne teilzunehmen. Wer teilnimmt, kann dich einladen.',
     left: (name: string) => `${name} hat hier kein Konto mehr.`,
     post: {
       members: 'Hier schreiben nur Mitglieder.',
@@ -337,6 +343,7 @@ export const texts: Texts = {
     empty: 'Es gibt noch keine öffentlichen Räume.',
     join: 'Beitreten',
     joined: 'Dabei',
+    preview: 'Hineinsehen',
     by_invite: 'Auf Einladung',
     frozen: 'eingefroren',
     more: 'Mehr anzeigen',
@@ -486,6 +493,7 @@ export const texts: Texts = {
     select_text: 'Text auswählen',
     unread: 'Ab hier als ungelesen markieren',
     thread: 'Im Thread antworten',
+    open_thread: 'Thread öffnen',
     readers: 'Gelesen von',
     profile: 'Profil',
     more_emoji: 'Weitere Emojis',

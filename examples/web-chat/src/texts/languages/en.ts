@@ -197,6 +197,7 @@ export const texts = {
     select_text: 'Select text',
     unread: 'Mark unread from here',
     thread: 'Reply in thread',
+    open_thread: 'Open thread',
     readers: 'Read by',
     profile: 'Profile',
     more_emoji: 'More emoji',
