@@ -219,7 +219,12 @@ export const StreamEvent = v.variant('type', [
       last_event_id: v.string(),
       seq: v.optional(Seq),
       presence: v.optional(
-        v.pipe(v.literal(false), v.description('The conversation is too large for `presence.update`')),
+        v.pipe(
+          v.literal(false),
+          v.description(
+            'The stream has no `presence.update`: the conversation is too large, or the user does not participate',
+          ),
+        ),
       ),
     }),
   ),

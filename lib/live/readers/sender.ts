@@ -22,7 +22,7 @@ export function sendStart(
   const { resumed, reason, id, seq } = start
   const { conversation_id } = reader
   const where = conversation_id === undefined || seq === undefined ? {} : { conversation_id, seq }
-  const without = reader.gets_presence ? {} : { presence: false as const }
+  const without = reader.gets_presence && !reader.is_outside ? {} : { presence: false as const }
   const ready: StreamEvent = { type: 'stream.ready', payload: { ...where, resumed, last_event_id: id, ...without } }
   const reset: StreamEvent[] = reason ? [{ type: 'stream.reset', payload: { reason, last_event_id: id } }] : []
   reader.sink.write(encode([{ id, event: ready }, ...[...reset, ...then].map((event) => ({ event }))]))

@@ -60,6 +60,9 @@ describeOnEachDatabase('the stream of an open room', (openUrl) => {
     await grace.conversations.join(conversation_id)
     await grace.threads.follow(root_id)
     await grace.conversations.leave(conversation_id)
+    const first = await openStream(here.base_url, conversation_id, { cookie })
+    streams.push(first)
+    expect((await first.until('stream.ready')).at(-1)!.event.payload).toMatchObject({ presence: false })
     const readers = [await open(here, conversation_id), await open(there, conversation_id)]
     const [member] = [await openStream(here.base_url, conversation_id, await headersOf(here, ada))]
     streams.push(member)
