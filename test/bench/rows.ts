@@ -17,6 +17,7 @@ import { meLogins } from './rows/logins.ts'
 import { streamsAll, streamsAllPg, streamsMember } from './rows/many-streams.ts'
 import { marks, marksControl } from './rows/marks.ts'
 import { mentionAll, mentions, notifyingReply } from './rows/mentions.ts'
+import { peopleSearch } from './rows/people-search.ts'
 import { postsPg32, postsPg32Cpu, postsPg32One } from './rows/postgres.ts'
 import { posts1, posts32, postsRoots32 } from './rows/posts.ts'
 import { postsPgNodes } from './rows/posts-nodes.ts'
@@ -41,6 +42,7 @@ import { typingNodes } from './rows/typing.ts'
 import { web } from './rows/web.ts'
 import { webHostile } from './rows/web-hostile.ts'
 import { webLong } from './rows/web-long.ts'
+import { webOpen } from './rows/web-open.ts'
 
 /** The table, top to bottom. */
 export const ROWS: Row[] = [
@@ -106,12 +108,14 @@ export const ROWS: Row[] = [
   ...readAll,
   ...readAllConversations,
   ...followed,
+  ...peopleSearch,
   conversations,
   unreadNone,
   unreadLatest,
   unreadAnywhere,
   unreadAll,
   ...web,
+  ...webOpen,
   ...webLong,
   webHostile,
 ]

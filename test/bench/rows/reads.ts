@@ -135,7 +135,7 @@ function unread(
 
 export function messagesOf({ seconds }: Bench): number {
   if (seconds > QUICK_SECONDS) return MESSAGES
-  progress(`  with ${QUICK_MESSAGES} messages only, as rounds of ${seconds} s say little anyway`)
+  progress(`  with ${QUICK_MESSAGES} only, as rounds of ${seconds} s say little anyway`)
   return QUICK_MESSAGES
 }
 

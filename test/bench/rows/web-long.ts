@@ -116,7 +116,7 @@ async function growthOf(context: BrowserContext, page: Page, client: ChatClient,
 }
 
 /** Calls it so often, some at once. */
-async function repeat(count: number, act: (n: number) => Promise<unknown>): Promise<void> {
+export async function repeat(count: number, act: (n: number) => Promise<unknown>): Promise<void> {
   let next = 0
   const work = async () => {
     while (next < count) await act(next++)
