@@ -79,6 +79,8 @@ export const FINDINGS = [
   'sign_ins.counted',
   'sign_ins.locked',
   'users.reserved_name',
+  'access.unknown_roles',
+  'guests.unknown_contacts',
   'database.missing',
   'database.no_file',
   'database.in_memory',

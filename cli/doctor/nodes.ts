@@ -100,7 +100,7 @@ function judgeVersions(nodes: Node[]): Finding[] {
     note(
       'nodes.other_version',
       `This program is ${BUILD}, and of the nodes ${some(others)}.`,
-      'Restart them after an upgrade.',
+      'Restart them after an upgrade: nodes of 0.3 know no policies of conversations and no roles of your own.',
     ),
   ]
 }

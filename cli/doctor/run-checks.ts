@@ -9,6 +9,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import { describeSystemError, toErrorMessage, withCause } from '../errors.ts'
 import { createLogger } from '../logging/logger.ts'
 import { operatorName } from '../with-chat.ts'
+import { checkAccess } from './access.ts'
 import { checkAddresses } from './addresses.ts'
 import { checkAttachments } from './attachments.ts'
 import { checkBackups } from './backups.ts'
@@ -108,6 +109,7 @@ async function checkDatabase(
       judgeStep(clock),
       ...(await checkSignIns(storage.db, clock.now)),
       ...(await checkUsernames(storage.db)),
+      ...(await checkAccess(config, storage.db)),
       ...(await checkFailedMails(storage.db)),
       ...(await checkBackups(config, storage.db, clock.now)),
       ...(await checkSearch(config, storage.db)),

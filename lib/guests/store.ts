@@ -16,12 +16,23 @@ export async function lockAndCountGuests(tx: Queries): Promise<number> {
 /** The active persons with these usernames, in the order of the names. By username_key. */
 export async function listContacts(db: Queries, usernames: readonly string[]): Promise<string[]> {
   const keys = [...new Set(usernames.map(uniqueKey))]
+  const ids = await findPersons(db, keys)
+  return keys.flatMap((key) => ids.get(key) ?? [])
+}
+
+/** The usernames among these that no active person has. */
+export async function listUnknownContacts(db: Queries, usernames: readonly string[]): Promise<string[]> {
+  const ids = await findPersons(db, usernames.map(uniqueKey))
+  return usernames.filter((username) => !ids.has(uniqueKey(username)))
+}
+
+/** The ids of active persons, by the keys of their usernames. */
+async function findPersons(db: Queries, keys: readonly string[]): Promise<Map<string, string>> {
   const rows = await db.all<{ id: string; username_key: string }>(
     sql`SELECT id, username_key FROM users
       WHERE username_key ${among(db, keys)} AND disabled_at IS NULL AND system_name IS NULL AND kind = 'person'`,
   )
-  const ids = new Map(rows.map(({ id, username_key }) => [username_key, id]))
-  return keys.flatMap((key) => ids.get(key) ?? [])
+  return new Map(rows.map(({ id, username_key }) => [username_key, id]))
 }
 
 /**

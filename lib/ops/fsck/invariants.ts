@@ -5,10 +5,10 @@ import { FOREIGN_VARIANT } from '../../storage/variants.ts'
 import { COUNTS } from './counts.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 import { ATTACHMENTS } from './invariants-attachments.ts'
+import { CONVERSATIONS } from './invariants-conversations.ts'
 import { MERGED } from './invariants-merging.ts'
 import { notificationInvariants } from './invariants-notifications.ts'
 import { reactionInvariants } from './invariants-reactions.ts'
-import { DIRECT_IS_PRIVATE } from './invariants-rooms.ts'
 import { searchInvariants } from './invariants-search.ts'
 import { valueInvariants } from './invariants-values.ts'
 
@@ -201,39 +201,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
     ...ATTACHMENTS,
     ...valueInvariants(dialect),
     ...searchInvariants(dialect, partitions),
-    {
-      name: 'conversations.clock',
-      says: 'The clock of a conversation is not behind its messages and events.',
-      find: sql`SELECT c.id FROM conversations c
-              WHERE c.clock < (SELECT max(t.last_activity_at) FROM threads t WHERE t.conversation_id = c.id)`,
-    },
-    {
-      name: 'conversations.direct',
-      says: 'A conversation that is not a group has at most two participants.',
-      remedy: 'Harmless: the conversation works as a group.',
-      find: sql`SELECT c.id FROM conversations c
-              WHERE c.is_group = 0 AND (SELECT count(*) FROM participants p WHERE p.conversation_id = c.id) > 2`,
-    },
-    {
-      name: 'pair-key-matches-participants',
-      says: 'A direct conversation belongs to the people of its pair, or to one of them and a system actor, and no other conversation has a pair.',
-      remedy: 'Harmless: the two people get another direct conversation. Only its participants can use this one.',
-      find: sql`SELECT c.id FROM conversations c
-              WHERE c.deleted_at IS NULL AND c.pair_key IS NOT NULL
-                AND (c.is_direct = 0 OR c.is_group = 1 OR c.pair_key <> (
-                     SELECT min(pair.id) || ':' || max(pair.id) FROM (
-                       SELECT p.user_id AS id FROM participants p WHERE p.conversation_id = c.id
-                        UNION ALL SELECT c.system_id WHERE c.system_id IS NOT NULL) pair))`,
-    },
-    DIRECT_IS_PRIVATE,
-    {
-      name: 'conversations.owned',
-      says: 'Every conversation has an owner, unless a part of the host has created it.',
-      remedy: 'Only administrators can manage it until one of them makes a participant its owner.',
-      find: sql`SELECT c.id FROM conversations c
-              WHERE c.system_id IS NULL
-                AND NOT EXISTS (SELECT 1 FROM participants p WHERE p.conversation_id = c.id AND p.role = 'owner')`,
-    },
+    ...CONVERSATIONS,
     {
       name: 'invites.signups',
       says: 'An invite has not created more accounts than its uses.',

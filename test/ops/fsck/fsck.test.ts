@@ -84,6 +84,8 @@ const BREAKS: Record<string, string> = {
   'conversations.direct': 'UPDATE conversations SET is_group = 0',
   'pair-key-matches-participants': "UPDATE conversations SET pair_key = id || ':' || id, is_direct = 1, is_group = 0",
   'public-not-direct': "UPDATE conversations SET is_direct = 1, visibility = 'listed'",
+  'guest-at-most-member': `UPDATE participants SET role = 'admin' WHERE role = 'member';
+    UPDATE users SET kind = 'guest' WHERE id IN (SELECT user_id FROM participants WHERE role = 'admin')`,
   'conversations.owned': "UPDATE participants SET role = 'member'",
   'idempotency.posted': `INSERT INTO idempotency_keys (user_id, name, request_hash, message_id, created_at)
     SELECT (SELECT max(id) FROM users), 'k', 'h', min(id), 0 FROM messages`,
