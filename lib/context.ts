@@ -184,6 +184,14 @@ export interface Accounts {
   readonly joinRooms: (tx: Tx, user: { id: string; roles: string }, ip?: string) => Promise<void>
   /** What a sign-in makes of the guest whose cookie comes along. */
   readonly guests: GuestsOfSignIns
+  /** The places of `guests.max`. */
+  readonly guestPlaces: GuestPlaces
+}
+
+/** The places of guests. */
+export interface GuestPlaces {
+  /** Takes one for a guest that the transaction adds. @returns false if none is left */
+  readonly take: (tx: Tx, max: number) => Promise<boolean>
 }
 
 /** A guest of a browser, with the digest of the token of its session. */

@@ -53,6 +53,7 @@ import { createFiles } from './create-files.ts'
 import * as erasure from './erasure/service.ts'
 import type { FilesPlace } from './files/guard.ts'
 import { guestsOfSignIns } from './guests/claiming.ts'
+import { createGuestPlaces } from './guests/places.ts'
 import { createAuthFailures, maxAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { LIMITS_VERSION } from './limits/store.ts'
@@ -195,6 +196,7 @@ function createAccounts({
     rooms: createRoomsOfInvites({ access, now }),
     joinRooms: createAutoJoin({ now }),
     guests: guestsOfSignIns,
+    guestPlaces: createGuestPlaces(now),
     revokeInvites: async (tx, userId, by) =>
       (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomers(tx, userId, by)),
   }

@@ -100,6 +100,8 @@ export interface Route<
   access: A
   /** Part of the service's own sign-in: no API key may call it, and it is 404 with `ports.identity`. */
   sign_in?: true
+  /** With `sign_in`: it ends a token of the service too, which guests have beside `ports.identity`. */
+  ends_tokens?: true
   /** The scope with which a server key may call it that acts for no account; default: none may. */
   server_key?: ServerKeyScope
   /** The least scope of a token that may call it. Default: `write` if it changes data, `stream` for a stream, else `read`. */

@@ -69,6 +69,7 @@ type JobName =
 function jobsOf(ctx: Context): Record<JobName, Job> {
   const inboxes = { after: '', ms: INBOXES_MS }
   const counting = { after: FIRST, is_counted: false }
+  const guests = { until: 0 }
   return {
     heartbeats: {
       interval_ms: ctx.config.sse.heartbeat_seconds * 1000,
@@ -158,7 +159,7 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
     },
     guests: {
       interval_ms: 60_000,
-      run: () => eraseUnused(ctx),
+      run: () => eraseUnused(ctx, guests),
       warning: 'Guests who are no longer used could not be erased',
       exclusive: true,
     },

@@ -1,19 +1,31 @@
 import type { Context } from '../context.ts'
 import { OPERATOR } from '../core/actor.ts'
 import { ChatError } from '../core/errors.ts'
-import { DAY } from '../core/units.ts'
+import { DAY, HOUR } from '../core/units.ts'
 import { erase } from '../erasure/service.ts'
+import type { Micros } from '../storage/sql.ts'
 import { listUnused } from './store.ts'
 
 /** The number of guests that a run erases: each takes several transactions. */
 const PER_RUN = 20
 
-/** Erases guests who have been away for `guests.idle_days`: their tokens have ended. Their messages stay, without an author. */
-export async function eraseUnused(ctx: Context): Promise<void> {
+/** What a run leaves for later ones. */
+export interface GuestsRest {
+  /** Until when none has to look, while guests are off. */
+  until: Micros
+}
+
+/**
+ * Erases guests who have been away for `guests.idle_days`: their tokens have ended. Their messages stay, without an author.
+ * While guests are off, those of before are looked for each hour, once none was found.
+ */
+export async function eraseUnused(ctx: Context, rest: GuestsRest = { until: 0 }): Promise<void> {
+  if (!ctx.config.guests.enabled && ctx.now() < rest.until) return
   const before = ctx.clock.before(ctx.config.guests.idle_days * DAY)
   if (before === undefined) return
-  for (const id of await listUnused(ctx.db, before, PER_RUN))
-    await erase.run(ctx, OPERATOR, id, { messages: 'keep' }).catch(unlessGone)
+  const ids = await listUnused(ctx.db, before, PER_RUN)
+  rest.until = ids.length === 0 ? ctx.now() + HOUR : 0
+  for (const id of ids) await erase.run(ctx, OPERATOR, id, { messages: 'keep' }).catch(unlessGone)
 }
 
 /** Another process may have been faster. */

@@ -13,7 +13,6 @@ import type { Merged } from '../merging/schema.ts'
 import { claimByToken } from './claiming.ts'
 import { openContacts } from './contacts.ts'
 import { GuestClaim, GuestInput, type GuestSession, type GuestToken } from './schema.ts'
-import { lockAndCountGuests } from './store.ts'
 
 /** How long a client waits that comes while there are as many guests as may be: some end each hour. */
 const FULL_SECONDS = 3600
@@ -34,7 +33,7 @@ export const create = useCase({
     if (!ctx.config.guests.enabled || (ctx.host.identity && !token)) throw new ChatError('not_found')
     await spendGuest(ctx, client.ip)
     const { signedIn, conversation_id } = await ctx.write(async (tx) => {
-      if ((await lockAndCountGuests(tx)) >= ctx.config.guests.max)
+      if (!(await ctx.accounts.guestPlaces.take(tx, ctx.config.guests.max)))
         throw new ChatError('rate_limited', { retry_after_seconds: FULL_SECONDS })
       const user = await addGuest(ctx, tx, display_name)
       tx.audit({ act: 'user.created', actor_id: user.id, subject_id: user.id, ip: client.ip, detail: { by: 'guest' } })

@@ -87,9 +87,7 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, perf
   const ctx = contextOf(chat)
   // What no limit counts answers at any time: probes, metrics, and what is fixed.
   if (isLimited(route)) assertStarted(ctx)
-  // Without a sign-in of the service, keys and the sessions of before stay.
-  if (route.sign_in && (ctx.host.identity || (route.access === 'public' && !hasSignIn(ctx))))
-    throw new ChatError('not_found')
+  if (!isOffered(ctx, route, request)) throw new ChatError('not_found')
   if (route.before) await route.before({ chat })
   const takesBody = route.body && (!route.body_optional || hasBody(request))
   const limits = takesBody ? apiGroupOf(route.path).body : undefined
@@ -108,6 +106,14 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, perf
     if (error.code !== 'unauthenticated' && isSameCaller(caller!, recalled)) throw error
     return callAs(caller, call)
   }
+}
+
+/** Without a sign-in of the service, keys and the sessions of before stay; beside the login of a host, the tokens of guests. */
+function isOffered(ctx: Context, route: AnyRoute, request: Incoming): boolean {
+  if (!route.sign_in) return true
+  if (!ctx.host.identity) return route.access !== 'public' || hasSignIn(ctx)
+  const tokens = tokensOf(ctx, route, request)
+  return route.ends_tokens === true && tokens.api_key !== undefined && !asksHost(ctx, tokens)
 }
 
 /** A call whose request is acceptable, before its caller is known. */

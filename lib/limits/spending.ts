@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
-import { type Rate, toNetwork } from './rules.ts'
-import { takeShared } from './store-buckets.ts'
+import { HOUR, SECOND } from '../core/units.ts'
+import { CLOCK_SKEW, type Rate, toNetwork } from './rules.ts'
+import { listFull, takeShared } from './store-buckets.ts'
 
 /**
  * A limit for actions with an entry in the audit log, which is kept for a year: one user must not fill it. The burst is
@@ -17,10 +18,21 @@ export async function spendAct(ctx: Context, userId: string, act: keyof typeof R
   await spend(ctx, `${act}:${userId}`, RATES[act])
 }
 
-/** Counts a guest that an address lets in. @throws ChatError `rate_limited` */
+/** Up to so many guests of an hour have a bucket each. */
+const MAX_BUCKETS = 100
+
+/**
+ * Counts a guest that an address lets in. In no hour are there more than `guests.per_ip_per_hour`: of many, half come at once, and
+ * the rest over the hour.
+ *
+ * @throws ChatError `rate_limited`
+ */
 export function spendGuest(ctx: Context, ip: string | undefined): Promise<void> {
-  const burst = ctx.config.guests.per_ip_per_hour
-  return spend(ctx, `guest.created:${toNetwork(ip ?? '')}`, { requests_per_second: burst / 3600, burst })
+  const most = ctx.config.guests.per_ip_per_hour
+  const bucket = `guest.created:${toNetwork(ip ?? '')}`
+  if (most <= MAX_BUCKETS) return spendOneOf(ctx, bucket, most)
+  const burst = Math.floor(most / 2)
+  return spend(ctx, bucket, { requests_per_second: burst / 3600, burst })
 }
 
 /** Counts a message of a guest. @throws ChatError `rate_limited` */
@@ -38,17 +50,27 @@ async function spend(ctx: Context, bucket: string, rate: Rate): Promise<void> {
 const MAX_PHOTOS_PER_HOUR = 10
 const ONE_AN_HOUR = { requests_per_second: 1 / 3600, burst: 1 }
 
+/** Counts a photo that a user sends. @throws ChatError `rate_limited` */
+export function spendPhoto(ctx: Pick<Context, 'db' | 'now'>, userId: string): Promise<void> {
+  return spendOneOf(ctx, `avatar.set:${userId}`, MAX_PHOTOS_PER_HOUR)
+}
+
 /**
- * Counts a photo that a user sends. Each of an hour has a bucket of its own: one bucket for all would refill while it empties,
- * and allow nearly twice as many in the first hour.
+ * Counts an action of which there are so many in any hour. Each has a bucket of its own: one bucket for all would refill while
+ * it empties, and allow nearly twice as many in the first hour.
  *
  * @throws ChatError `rate_limited`
  */
-export async function spendPhoto({ db, now }: Pick<Context, 'db' | 'now'>, userId: string): Promise<void> {
+async function spendOneOf({ db, now }: Pick<Context, 'db' | 'now'>, bucket: string, most: number): Promise<void> {
   const at = now()
-  const waits: number[] = []
-  for (let n = 0; n < MAX_PHOTOS_PER_HOUR; n++) {
-    const { allowed, retry_after_seconds = 1 } = await takeShared(db, `avatar.set:${userId}:${n}`, at, ONE_AN_HOUR)
+  const buckets = Array.from({ length: most }, (_, n) => `${bucket}:${n}`)
+  const full = new Map(
+    (await listFull(db, buckets, at + HOUR + CLOCK_SKEW, at)).map(({ bucket, tat }) => [bucket, tat]),
+  )
+  const waits = [...full.values()].map((tat) => Math.ceil((tat - at) / SECOND))
+  for (const each of buckets) {
+    if (full.has(each)) continue
+    const { allowed, retry_after_seconds = 1 } = await takeShared(db, each, at, ONE_AN_HOUR)
     if (allowed) return
     waits.push(retry_after_seconds)
   }

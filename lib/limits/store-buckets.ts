@@ -1,6 +1,6 @@
 import type { Cutoff } from '../core/clock.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import { type Micros, sql } from '../storage/sql.ts'
+import { among, type Micros, sql } from '../storage/sql.ts'
 import { CLOCK_SKEW, type Decision, type Rate, toDecision, windowAt } from './rules.ts'
 
 /**
@@ -23,6 +23,16 @@ export async function takeShared(db: Database, bucket: string, now: Micros, rate
   if (taken) return toDecision(true, taken.tat, now, rate)
   const full = await db.get<{ tat: Micros }>(sql`SELECT tat FROM limit_buckets WHERE bucket = ${bucket}`)
   return toDecision(false, Math.max(full?.tat ?? 0, last + 1), now, rate)
+}
+
+/**
+ * The full ones of these buckets, each of a single request. One that is full for longer than `latest` was filled before a clock
+ * stepped back. By primary key.
+ */
+export function listFull(db: Queries, buckets: readonly string[], latest: Micros, now: Micros) {
+  return db.all<{ bucket: string; tat: Micros }>(
+    sql`SELECT bucket, tat FROM limit_buckets WHERE bucket ${among(db, buckets)} AND tat > ${now} AND tat <= ${latest}`,
+  )
 }
 
 /**

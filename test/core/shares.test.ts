@@ -210,6 +210,7 @@ const OTHERS: Record<string, string[]> = {
       'lib/chat/receipts/publishing.ts: createCoalescer ×1',
       'lib/chat/search/indexer.ts: createBatches ×1',
       'lib/guests/service.ts: rate_limited ×1',
+      'lib/create-context.ts: createGuestPlaces ×1',
       'lib/cluster/bus.ts: createSignalQueue ×1',
       'lib/cluster/signals.ts: createCoalescer ×1',
       'lib/cluster/signals.ts: createSignalQueue ×1',

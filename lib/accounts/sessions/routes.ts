@@ -47,6 +47,7 @@ export const logout = route({
   description: 'Ends the session with its streams, and clears both cookies.',
   access: 'session',
   sign_in: true,
+  ends_tokens: true,
   answer: 'session',
   status: 204,
   response_headers: { 'Set-Cookie': 'always' },
