@@ -8,7 +8,10 @@ const warned = new WeakMap<Access, Set<string>>()
 /** How many of them are remembered: more are ignored without a warning. */
 const MAX_WARNED = 32
 
-/** What a host or a token says of a user, without roles that this service does not have. */
+/**
+ * What a host or a token says of a user, without roles that this service does not have: with none of them known, the user may
+ * only read.
+ */
 export function withKnownRoles({ access, log }: Pick<Context, 'access' | 'log'>, identity: HostIdentity): HostIdentity {
   const given = identity.roles?.filter((role) => role !== undefined) ?? []
   const unknown = given.filter((role) => !access.service.has(role))
@@ -20,5 +23,6 @@ export function withKnownRoles({ access, log }: Pick<Context, 'access' | 'log'>,
     names.add(role)
     log.warn(`An identity has the role ${role}, which is not configured: it is ignored`)
   }
-  return { ...identity, roles: given.filter((role) => access.service.has(role)) }
+  const known = given.filter((role) => access.service.has(role))
+  return { ...identity, roles: known.length > 0 ? known : ['read_only'] }
 }

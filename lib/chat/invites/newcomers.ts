@@ -1,6 +1,7 @@
+import { findUser } from '../../accounts/users/store.ts'
 import type { Context, RoomsOfInvites } from '../../context.ts'
-import { type Access, hasRight } from '../../core/access.ts'
-import { isOperator } from '../../core/actor.ts'
+import { type Access, may } from '../../core/access.ts'
+import { isOperator, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Queries } from '../../storage/database.ts'
 import { reviewJoin } from '../hooks/before.ts'
@@ -51,5 +52,8 @@ async function invitesTo(
   if (!conversation?.is_group || conversation.frozen_at !== null) return false
   if (makerId === null) return true
   const membership = await findMembership(db, conversationId, makerId)
-  return membership !== undefined && hasRight(access, membership.role, 'invite')
+  const maker = membership && (await findUser(db, makerId))
+  if (!membership || !maker) return false
+  const actor = { user_id: makerId, roles: splitRoles(maker.roles) }
+  return may(access, { actor, role: membership.role, policy: membership.policy }, 'invite')
 }

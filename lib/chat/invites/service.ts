@@ -3,13 +3,14 @@ import { forgetJoins } from '../../accounts/mails/store.ts'
 import type { SignedIn } from '../../accounts/sessions/service.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
-import { assertHasRight, assertMayGive, assertMayWrite, assertRoles } from '../../core/access.ts'
+import { assertMay, assertMayGive, assertMayWrite, assertRoles } from '../../core/access.ts'
 import { type Actor, assertPerson } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { fit, fromCursor, toCursor } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
+import type { Queries } from '../../storage/database.ts'
 import { lockForInvites, requireInviteReader } from '../memberships/access.ts'
 import { refuseDirect } from '../memberships/rules.ts'
 import { type AcceptResult, acceptAs, reviewAcceptance } from './acceptance.ts'
@@ -62,8 +63,7 @@ export const list = useCase({
   run: (ctx, actor, conversationId, input): Promise<Invites> => {
     const before = input.after === undefined ? LATEST : fromCursor(input.after)
     return ctx.db.snapshot(async (db) => {
-      const role = await requireInviteReader(ctx, db, actor, conversationId)
-      assertHasRight(ctx.access, role, 'invite')
+      await assertMayReadInvites(ctx, db, actor, conversationId)
       if (!before) throw new ChatError('invalid_cursor')
       const now = ctx.now()
       const rows = await listOpenInvites(db, conversationId, now, before, input.limit + 1)
@@ -77,6 +77,16 @@ export const list = useCase({
     })
   },
 })
+
+/**
+ * Asks what making invites asks, of those who read and revoke them, but for a frozen conversation.
+ *
+ * @throws ChatError `not_found`; `forbidden`
+ */
+async function assertMayReadInvites(ctx: Context, db: Queries, actor: Actor, conversationId: string): Promise<void> {
+  const { role, policy = null } = await requireInviteReader(ctx, db, actor, conversationId)
+  assertMay(ctx.access, { actor, role, policy }, 'invite')
+}
 
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
@@ -157,7 +167,7 @@ export const revokeById = useCase({
 async function revokeFound(ctx: Context, tx: Tx, actor: Actor, invite: InviteRow | undefined): Promise<void> {
   if (!invite) throw new ChatError('not_found')
   const isOwn = invite.created_by === actor.user_id
-  if (!isOwn) assertHasRight(ctx.access, await requireInviteReader(ctx, tx, actor, invite.conversation_id), 'invite')
+  if (!isOwn) await assertMayReadInvites(ctx, tx, actor, invite.conversation_id)
   if (!(await markRevoked(tx, invite.id, ctx.now()))) return
   await forgetJoins(tx, [invite.id])
   const { id: subject_id, conversation_id, role } = invite

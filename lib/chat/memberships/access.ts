@@ -205,7 +205,7 @@ export async function refuseClosed(tx: Queries, place: LockedForChange, actor: A
 }
 
 /**
- * The role in which the actor reads the invites of a conversation. The operator, a participant of no conversation, reads
+ * The role in which the actor reads the invites of a conversation, with its policy. The operator, a participant of no conversation, reads
  * invites as an owner: they contain nothing of the messages.
  *
  * @throws ChatError `not_found` as {@link requireMember}
@@ -215,10 +215,10 @@ export async function requireInviteReader(
   db: Queries,
   actor: Actor,
   conversationId: string,
-): Promise<ParticipantRole> {
-  if (!isOperator(actor)) return (await requireMember(ctx, db, actor, conversationId)).role
+): Promise<{ role: ParticipantRole; policy?: string | null }> {
+  if (!isOperator(actor)) return requireMember(ctx, db, actor, conversationId)
   if (!(await findConversation(db, conversationId))) throw new ChatError('not_found')
-  return 'owner'
+  return { role: 'owner' }
 }
 
 /**

@@ -165,8 +165,19 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
       id: user.id,
       username: expect.stringMatching(/^user-/),
       email_verified: false,
-      roles: ['member'],
+      roles: ['read_only'],
     })
+  })
+
+  it('without roles gives a member, and with unknown ones alone a user who only reads', async () => {
+    const rolesFor = async (roles: readonly string[] | undefined) => {
+      people.set('sue', { subject: 'sue', ...(roles && { roles }) } as Identity)
+      return (await as('sue').auth.me()).user.roles
+    }
+    expect(await rolesFor(undefined)).toEqual(['member'])
+    expect(await rolesFor(['editor', 'clerk'])).toEqual(['read_only'])
+    expect(await rolesFor(['editor', 'member'])).toEqual(['member'])
+    expect(await rolesFor([])).toEqual(['member'])
   })
 
   it('does not re-enable a disabled user, whose requests are refused and whose streams end', async () => {
