@@ -145,12 +145,11 @@ export function createFeed(
     join,
     visit(id, follower) {
       // Loaded where such a conversation is read. Without it the page shows what it has read.
-      const leaving = import('./visits.ts').then((visits) => visits.visit(client, id, follower, followers))
-      return () =>
-        void leaving.then(
-          (leave) => leave(),
-          () => {},
-        )
+      const leaving = import('./visits.ts').then(
+        (visits) => visits.visit(client, id, follower, followers),
+        () => () => {},
+      )
+      return () => void leaving.then((leave) => leave())
     },
     restart() {
       stop()

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createUserUpdates } from '../../../lib/chat/people/updates.ts'
 import type { EphemeralEvent } from '../../../lib/context.ts'
@@ -44,8 +45,10 @@ describeOnEachDatabase('user.updated', (openUrl) => {
       follow(ada, other.base_url, conversation_id),
     ])
     const stranger = await follow(eve, service.base_url)
-    await grace.auth.changeProfile({ display_name: 'Grace Hopper' })
-    const user = { id: grace.id, username: 'grace', display_name: 'Grace Hopper', kind: 'person' }
+    // Another name at each attempt: the same one again is no change.
+    const display_name = `Grace ${randomUUID()}`
+    await grace.auth.changeProfile({ display_name })
+    const user = { id: grace.id, username: 'grace', display_name, kind: 'person' }
     for (const stream of streams) {
       const seen = await stream.until('user.updated')
       expect(seen.at(-1)!.event.payload).toEqual({ user })
