@@ -36,8 +36,9 @@ export function createRights({ streams, findRefusals, close, advance, now }: Rig
 
   /** Closes a stream; one of a conversation gets the event of its user's removal before, from whichever process. */
   async function end(reader: Reader, reason: CloseReason): Promise<void> {
-    // Rights end also when the log cannot be read.
-    if (reason === 'removed' && reader.conversation_id) await advance(reader.conversation_id)?.catch(() => {})
+    // Rights end also when the log cannot be read. What the log has by now is not for a reader who never participated.
+    const isOfParticipant = reader.conversation_id && !reader.is_outside
+    if (reason === 'removed' && isOfParticipant) await advance(reader.conversation_id!)?.catch(() => {})
     close(reader, reason)
   }
 
