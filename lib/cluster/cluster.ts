@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { LiveConfig } from '../config/live.ts'
 import type { Log } from '../context.ts'
 import type { Clock } from '../core/clock.ts'
@@ -23,6 +24,9 @@ import { deleteSignals } from './store-signals.ts'
 
 /** How long signals are kept, in microseconds: a process that was away for longer checks everything. */
 const SIGNALS_KEPT = 10 * SECOND
+
+/** How long the look of another process takes, at most as a rule. */
+const LOOK_MS = 50
 
 /** The interval at which older ones are deleted. */
 const PRUNE_MS = 5_000
@@ -90,7 +94,7 @@ export function createCluster(given: ClusterDeps) {
     announce: publisher.announce,
     announceUsers: publisher.announceUsers,
 
-    /** Registers the process, and begins to receive signals of the others. */
+    /** Registers the process, and begins to receive signals of the others. When it resolves, they know this process. */
     async start(self: PeerHandler): Promise<void> {
       started_at ??= clock.now()
       if (!isShared || peerHandler) return
@@ -101,6 +105,8 @@ export function createCluster(given: ClusterDeps) {
       await receiver.listen(self)
       publisher.start((signal) => handleSignals([signal], self))
       repeated.push(...startRepeated(id, deps, self, { receiver, publisher, checkClock: clockCheck.check }))
+      // One that was alone passes nothing on until its next look: readers of this process would miss it.
+      if (!receiver.isSingleNode()) await sleep(given.config.cluster.poll_ms + LOOK_MS)
     },
 
     /** Removes the processes of this machine that have ended. It never rejects. */

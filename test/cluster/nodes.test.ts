@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import type { ConversationStreamEvent, Presence } from '../../lib/client/index.ts'
 import { currentMicros } from '../../lib/core/time.ts'
 import { SECOND } from '../../lib/core/units.ts'
@@ -7,6 +7,7 @@ import { sql, statement } from '../../lib/storage/sql.ts'
 import { folder, run } from '../cli/process.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { startNodes } from '../support/describe-service.ts'
 import { codeOf, innerState, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 
@@ -53,6 +54,12 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     stream.until('presence.update', isStatus(person, status))
   const statusAt = async ({ chat }: TestService, person: Person) =>
     (await innerState(chat).streams.presence.find(person.id)).status
+
+  it('know each other once the later one has started, so no reader of it misses what the other passes on', async () => {
+    const [early, late] = await startNodes(await openUrl(), { config: { cluster: { poll_ms: 1000 } } })
+    onTestFinished(async () => void (await Promise.all([early.close(), late.close()])))
+    expect([early, late].map(({ chat }) => innerState(chat).cluster.isSingleNode())).toEqual([false, false])
+  })
 
   it('pass typing, activity and unread on to the streams of each other', async () => {
     const [one, all] = [await follow(there.base_url, grace, conversation_id), await follow(there.base_url, grace)]

@@ -198,15 +198,17 @@ describe('the persons that a text mentions', () => {
     ['spaces', ' '],
     ['quoted backticks', '>`@`\n'],
   ])('takes no longer for each unit of a long text of %s', (_, unit) => {
-    const timeOf = (length: number) => {
-      const text = `${unit.repeat(length / unit.length)}@ada`
+    const LONG = 512 * 1024
+    /** The time of this length in texts of so many parts of it. */
+    const timeIn = (parts: number) => {
+      const text = `${unit.repeat(LONG / parts / unit.length)}@ada`
       const { user } = process.cpuUsage()
-      findNames(text)
+      for (let n = 0; n < parts; n++) findNames(text)
       return process.cpuUsage().user - user
     }
-    const times = (length: number) => Math.min(...Array.from({ length: 5 }, () => timeOf(length)))
-    // Square time would be 256 times as much.
-    expect(times(512 * 1024)).toBeLessThan(100 * times(32 * 1024) + 50_000)
+    const least = (parts: number) => Math.min(...Array.from({ length: 5 }, () => timeIn(parts)))
+    // Square time would be 32 times as much.
+    expect(least(1)).toBeLessThan(12 * least(32) + 50_000)
   })
 
   it('takes apart no line for its code that is neither blank nor a fence', () => {

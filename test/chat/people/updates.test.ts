@@ -10,7 +10,10 @@ import { openStream, signInByHand, type TestStream } from '../../support/stream.
 
 describeOnEachDatabase('user.updated', (openUrl) => {
   const [service, other] = setUpNodes(async () =>
-    startNodes(await openUrl(), { config: { presence: { broadcast_participants: 2 } } }),
+    startNodes(await openUrl(), {
+      // Each attempt of a test signs in anew.
+      config: { presence: { broadcast_participants: 2 }, session: { max_sessions_per_user: false } },
+    }),
   )
   let ada: Person
   let grace: Person
