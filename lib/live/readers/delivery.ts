@@ -62,36 +62,44 @@ export function encode(events: Delivered[], limit = Number.POSITIVE_INFINITY): D
   return { events: count < events.length ? events.slice(0, count) : events, bytes: Buffer.from(text) }
 }
 
-/** The persisted events of deliveries, once they were needed: all readers of a delivery that get no more share the bytes. */
-const storedParts = new WeakMap<Delivery, Delivery>()
+/** What a delivery means for readers who do not participate. */
+interface Outside {
+  /** Persisted events, and the activity of threads, which follows from them. The rest is of the moment, and for participants. */
+  part: Delivery
+  /** Whether it hides the conversation from them: then they get nothing of it, as its texts may be newer than that. */
+  hides: boolean
+  /** The users who participate after it, and did not before. */
+  added: ReadonlySet<string>
+}
 
-/**
- * What a reader who does not participate gets of a delivery: persisted events, and the activity of threads, which follows
- * from them. The rest is of the moment, and for participants.
- */
-export function publicPart(delivery: Delivery): Delivery {
-  const made = storedParts.get(delivery)
-  if (made) return made
+/** All readers of a delivery who do not participate share this, and the bytes. */
+const outsides = new WeakMap<Delivery, Outside>()
+
+/** What a delivery means for readers who do not participate, found once it is needed. */
+export function outsideOf(delivery: Delivery): Outside {
+  const known = outsides.get(delivery)
+  if (known) return known
   const events = delivery.events.filter(({ id, event }) => id !== undefined || event.type === 'thread.activity')
   const part = events.length === delivery.events.length ? delivery : encode(events)
-  storedParts.set(delivery, part)
-  return part
+  const outside = { part, hides: events.some(hides), added: addedBy(events) }
+  outsides.set(delivery, outside)
+  return outside
 }
 
-/** What a reader who does not participate gets before the conversation is no longer open; `undefined` if it stays open. */
-export function untilHidden({ events }: Delivery): Delivery | undefined {
-  const end = events.findIndex(
-    ({ event }) => event.type === 'conversation.updated' && event.payload.conversation.visibility !== 'open',
-  )
-  return end === -1 ? undefined : encode(events.slice(0, end))
+function hides({ event }: Delivered): boolean {
+  return event.type === 'conversation.updated' && event.payload.conversation.visibility !== 'open'
 }
 
-/** Whether a delivery makes a user a participant of the conversation. */
-export function adds(delivery: Delivery, userId: string): boolean {
-  return delivery.events.some(
-    ({ event }) =>
-      event.type === 'membership.changed' && event.payload.action === 'added' && event.payload.user_id === userId,
-  )
+/** The last change of each user decides: who joins and leaves between two looks at the log does not participate. */
+function addedBy(events: Delivered[]): Set<string> {
+  const added = new Set<string>()
+  for (const { event } of events) {
+    if (event.type !== 'membership.changed') continue
+    const { action, user_id } = event.payload
+    if (action === 'added') added.add(user_id)
+    if (action === 'removed') added.delete(user_id)
+  }
+  return added
 }
 
 /** The users that a delivery removes from the conversation, each with the events up to its own removal. */

@@ -1,7 +1,7 @@
 import type { CloseReason, EphemeralEvent, StreamEvent } from '../../context.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { ResetReason } from '../log/event-ids.ts'
-import { adds, type Delivery, encode, publicPart, removalsIn, untilHidden } from './delivery.ts'
+import { type Delivery, encode, outsideOf, removalsIn } from './delivery.ts'
 import type { Reader } from './reader.ts'
 
 /** Sends an event to a reader alone, such as one about the stream itself. */
@@ -49,12 +49,10 @@ export function createSender(deps: {
 
   /** Sends a reader who does not participate what it may have. From the event of its joining on, it gets all. */
   function sendOutside(reader: Reader, delivery: Delivery): void {
-    const part = publicPart(delivery)
-    if (adds(part, reader.user_id)) reader.is_outside = false
-    const last = reader.is_outside ? untilHidden(part) : undefined
-    const { events } = last ?? part
-    if (events.length > 0) reader.sink.write(last ?? part)
-    if (last) close(reader, 'removed')
+    const { part, hides, added } = outsideOf(delivery)
+    if (added.has(reader.user_id)) reader.is_outside = false
+    if (reader.is_outside && hides) close(reader, 'removed')
+    else if (part.events.length > 0) reader.sink.write(part)
   }
 
   /**
