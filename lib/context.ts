@@ -1,4 +1,4 @@
-import type { AuditEntry } from './accounts/audit/store.ts'
+import type { AuditActor } from './accounts/audit/store.ts'
 import type { FindBearer } from './accounts/jwt/tokens.ts'
 import type { Provider } from './accounts/oauth/provider.ts'
 import type { Passwords } from './accounts/passwords/hash.ts'
@@ -168,7 +168,7 @@ export interface Accounts {
    *
    * @returns the number of invites
    */
-  readonly revokeInvites: (tx: Tx, userId: string, by?: Pick<AuditEntry, 'actor_id' | 'ip'>) => Promise<number>
+  readonly revokeInvites: (tx: Tx, userId: string, by?: AuditActor) => Promise<number>
   /**
    * Locks the actor's account in a transaction and checks the role again: it may have been taken away while the call waited.
    *

@@ -22,7 +22,7 @@ import { PROBLEM } from './response/error-shapes.ts'
 import { type BegunFile, beginFile, fileHeaders, sendFile } from './response/files.ts'
 import { type CommonHeaders, type HeaderPair, toRequestId } from './response/headers.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './response/redirect.ts'
-import { type RequestLog, untilEnd } from './response/request-log.ts'
+import { type RequestEntry, type RequestLog, untilEnd } from './response/request-log.ts'
 import { openStream, send } from './response/send.ts'
 import { deadCookies, type Reply, serialize, toChatError, toFailure } from './response/serialize.ts'
 import { streamHeaders } from './response/sse.ts'
@@ -62,8 +62,8 @@ interface Exchange {
   headers: HeaderPair[]
   /** The cookies that the login of the host sets with the response. */
   set_cookie: string[]
-  /** The user, once authenticated. */
-  caller: { user_id: string | undefined }
+  /** The user and the server key, once authenticated. */
+  caller: Pick<RequestEntry, 'user_id' | 'server_key'>
   /** Counts and logs it; a stream when it ends. */
   count(status: number): void
   tell(status: number): void
@@ -133,7 +133,7 @@ function begin(service: Service, path: string, group: ApiGroup, resource: Resour
   // The path of an unknown route is not logged as it was sent.
   const route = Object.keys(resource).length > 0 ? path : undefined
   // What an open stream keeps for its log line: not the exchange, and nothing of the request but its method.
-  const caller: Exchange['caller'] = { user_id: undefined }
+  const caller: Exchange['caller'] = { user_id: undefined, server_key: undefined }
   const { requestLog } = service
   return {
     stalls: service.stalls,
@@ -148,7 +148,7 @@ function begin(service: Service, path: string, group: ApiGroup, resource: Resour
     count: (status) => endpoint?.count?.(status, (performance.now() - started) / 1000),
     tell(status) {
       const ms = performance.now() - started
-      requestLog(endpoint?.route, { request_id, method, route, status, ms, user_id: caller.user_id })
+      requestLog(endpoint?.route, { request_id, method, route, status, ms, ...caller })
     },
   }
 }
@@ -198,6 +198,7 @@ async function call(
     ip: address,
   })
   exchange.caller.user_id = actor?.user_id || undefined
+  exchange.caller.server_key = actor?.server_key
   if (set_cookie) exchange.set_cookie.push(...set_cookie)
   if (limit_result) {
     exchange.headers.push(...limitHeaders(limit_result))

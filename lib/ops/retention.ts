@@ -6,6 +6,7 @@ import { deleteExpiredStates } from '../accounts/oauth/store.ts'
 import { deleteExpiredResets } from '../accounts/password-resets/store.ts'
 import { deleteOldFailures } from '../accounts/passwords/store.ts'
 import { deleteExpiredDevices } from '../accounts/passwords/store-devices.ts'
+import { deleteExpiredServerKeys } from '../accounts/server-keys/store.ts'
 import { deleteSessionsBefore } from '../accounts/sessions/store-list.ts'
 import { deleteInvitesBefore } from '../chat/invites/store.ts'
 import { deleteKeysBefore } from '../chat/messages/store-idempotency.ts'
@@ -48,6 +49,7 @@ export interface Pruned {
   sessions: number
   invites: number
   api_keys: number
+  server_keys: number
   password_resets: number
   email_verifications: number
   email_requests: number
@@ -71,6 +73,7 @@ const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
   sessions: { age: always(REMEMBERED), run: deleteSessionsBefore },
   invites: { age: always(REMEMBERED), run: deleteInvitesBefore },
   api_keys: { age: always(REMEMBERED), run: deleteExpiredKeys },
+  server_keys: { age: always(REMEMBERED), run: deleteExpiredServerKeys },
   password_resets: { age: always(0), run: deleteExpiredResets },
   email_verifications: { age: always(0), run: deleteExpiredVerifications },
   email_requests: { age: always(0), run: deleteExpiredRequests },

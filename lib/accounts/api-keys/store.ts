@@ -49,15 +49,15 @@ export function findKeyByHash(db: Queries, keyHash: string): Promise<KeyOfCall |
   )
 }
 
-/** The API keys and server keys of these that have not expired, with their expiry. By primary keys. */
+/** The API keys and server keys of these that have not expired, with their expiry, and which they are. By primary keys. */
 export function listLiveKeys(
   db: Queries,
   ids: readonly string[],
   now: Micros,
-): Promise<{ id: string; expires_at: Micros | null }[]> {
+): Promise<{ id: string; expires_at: Micros | null; is_server: number }[]> {
   return db.all(
-    sql`SELECT k.id, k.expires_at FROM api_keys k WHERE k.id ${among(db, ids)} AND ${keyLives(now)}
-     UNION ALL SELECT k.id, k.expires_at FROM server_keys k WHERE k.id ${among(db, ids)} AND ${keyLives(now)}`,
+    sql`SELECT k.id, k.expires_at, 0 AS is_server FROM api_keys k WHERE k.id ${among(db, ids)} AND ${keyLives(now)}
+     UNION ALL SELECT k.id, k.expires_at, 1 AS is_server FROM server_keys k WHERE k.id ${among(db, ids)} AND ${keyLives(now)}`,
   )
 }
 

@@ -1,9 +1,9 @@
 import type { Actor } from '../../core/actor.ts'
 import type { EndReason } from '../means/rules.ts'
-import type { AuditEntry } from './store.ts'
+import type { AuditActor, AuditEntry } from './store.ts'
 
 /** The actor of an audit entry, the server key by which it acts, and the address; for the command line none is known. */
-export function byActor({ user_id, ip, server_key }: Actor): Pick<AuditEntry, 'actor_id' | 'ip' | 'server_key'> {
+export function byActor({ user_id, ip, server_key }: Actor): AuditActor {
   return { ...(user_id && { actor_id: user_id }), ...(ip && { ip }), ...(server_key && { server_key }) }
 }
 

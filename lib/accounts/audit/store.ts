@@ -30,6 +30,9 @@ export interface AuditEntry {
   unlogged?: true
 }
 
+/** The actor of an entry: the user, the address, and the server key that acted for the user. */
+export type AuditActor = Pick<AuditEntry, 'actor_id' | 'ip' | 'server_key'>
+
 async function insertAuditEntry(tx: Queries, id: string, at: Micros, entry: AuditEntry): Promise<void> {
   await tx.run(
     sql`INSERT INTO audit_log (id, at, act, actor_id, subject_id, conversation_id, ip, detail, names, unlogged,

@@ -13,7 +13,7 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isTaken } from '../../storage/errors.ts'
 import type { Micros } from '../../storage/sql.ts'
-import type { AuditEntry } from '../audit/store.ts'
+import type { AuditActor } from '../audit/store.ts'
 import { HostIdentity } from '../identities/schema.ts'
 import {
   findIdentity,
@@ -43,8 +43,6 @@ export type HostUser = ShownUser &
   }
 
 /** The source of what is known of a user, as in an audit entry. */
-type By = Pick<AuditEntry, 'actor_id' | 'ip' | 'server_key'>
-
 /** The minimum time between two stored instants of proofs that give the same names. */
 const CLAIM_SECONDS = 60
 
@@ -170,7 +168,12 @@ const NO_SUBJECT =
  *
  * @param admin an actor who changes it as an administrator, and must still be one
  */
-export async function upsertHostUser(ctx: Context, identity: HostIdentity, by: By, admin?: Actor): Promise<HostUser> {
+export async function upsertHostUser(
+  ctx: Context,
+  identity: HostIdentity,
+  by: AuditActor,
+  admin?: Actor,
+): Promise<HostUser> {
   const existing = await findIdentity(ctx.db, hostKey(identity.subject))
   if (existing) assertSparesAdministrators(existing, by)
   if (existing && (await isCurrent(ctx, existing, identity))) return existing
@@ -194,7 +197,7 @@ async function isCurrent(ctx: Context, user: HostUser, identity: HostIdentity): 
 }
 
 /** Creates or updates the user. @throws ChatError 409 when another request was faster */
-async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: By): Promise<HostUser> {
+async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: AuditActor): Promise<HostUser> {
   const existing = await findLocked(tx, hostKey(identity.subject))
   if (existing) assertSparesAdministrators(existing, by)
   if (existing && (isRefused(existing, identity) || isOutdated(existing, identity))) return existing

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { deleteMailsOfKind } from '../../mail/store.ts'
 import { sessionEnded } from '../audit/rules.ts'
-import type { AuditEntry } from '../audit/store.ts'
+import type { AuditActor, AuditEntry } from '../audit/store.ts'
 import { CAUSES, type Cause, type Ends, type Means } from './rules.ts'
 import { countLiveSessions, deleteMeans, type Ending, type Holder, listKeyNames, refuseTokens } from './store.ts'
 
@@ -16,8 +16,8 @@ const MAILS: Partial<Record<Means, 'reset_password' | 'verify_email'>> = {
 interface EndingOptions extends Ending {
   /** Means that stay this time. */
   keep?: readonly Means[]
-  /** The actor that causes it, as in an audit entry. */
-  by: Pick<AuditEntry, 'actor_id' | 'ip'>
+  /** The actor that causes it. */
+  by: AuditActor
 }
 
 /**

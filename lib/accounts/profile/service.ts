@@ -66,7 +66,7 @@ export const changeProfile = useCase({
     if (input.username !== undefined) refuseKeys(actor)
     // A name that guests choose could be that of one that answers them.
     if (input.username !== undefined) refuseGuests(actor)
-    const { user_id, ip } = actor
+    const { user_id } = actor
     await spendAct(ctx, user_id, 'profile.changed')
     try {
       await ctx.write(async (tx) => {
@@ -80,7 +80,7 @@ export const changeProfile = useCase({
         await updateProfile(tx, { ...user, username, display_name: display_name || null }, ctx.now())
         announceChange(tx, user, { ...user, username, display_name: display_name || null })
         const changed = Object.keys(names).filter((field) => names[field as keyof typeof names] !== undefined)
-        tx.audit({ act: 'profile.changed', actor_id: user_id, subject_id: user_id, ip, detail: { changed } })
+        tx.audit({ act: 'profile.changed', ...byActor(actor), subject_id: user_id, detail: { changed } })
       })
     } catch (error) {
       throw isTaken(error) ? new ChatError('username_taken', { cause: error }) : error

@@ -7,7 +7,7 @@ import { findPerson } from '../identities/host-person.ts'
 import { recordUse } from '../sessions/record-use.ts'
 import { findUser } from '../users/store.ts'
 import { isSystemUser } from '../users/store-system.ts'
-import { ACT_AS, type ActedAs, parseActAs, scopeFor } from './rules.ts'
+import { ACT_AS, type ActedAs, actsFor, parseActAs, scopeFor } from './rules.ts'
 import type { ServerKeyScope } from './schema.ts'
 import { findServerKeyByHash, splitScopes, touchServerKey } from './store.ts'
 
@@ -58,7 +58,7 @@ async function actorOf(ctx: Context, account: ActedAs): Promise<Actor> {
   if (!user || ('user_id' in account && (await isSystemUser(ctx.db, user.id)))) throw new ChatError('not_found')
   if (user.disabled_at) throw new ChatError('account_disabled')
   const roles = splitRoles(user.roles)
-  if (roles.includes('admin')) throw new ChatError('forbidden', { reason: 'key', message: NO_ADMINISTRATOR })
+  if (!actsFor(roles)) throw new ChatError('forbidden', { reason: 'key', message: NO_ADMINISTRATOR })
   return { user_id: user.id, roles }
 }
 

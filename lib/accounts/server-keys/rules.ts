@@ -1,3 +1,4 @@
+import type { Role } from '../../core/actor.ts'
 import type { ServerKeyScope } from './schema.ts'
 
 /** The prefix of every server key, so that a lost one can be recognised. */
@@ -30,6 +31,16 @@ export function parseActAs(header: string): ActedAs | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Whether a server key acts for a user with these roles: not for administrators, so that a stolen one does not rule. */
+export function actsFor(roles: readonly Role[]): boolean {
+  return !roles.includes('admin')
+}
+
+/** Whether an API key or a server key that has not expired still serves for its user, whose roles are these now. */
+export function servesFor({ is_server }: { is_server: number }, roles: readonly Role[]): boolean {
+  return is_server === 0 || actsFor(roles)
 }
 
 /** The scope that it takes to act in the name of an account. */

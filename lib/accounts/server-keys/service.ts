@@ -8,7 +8,7 @@ import { SERVER_KEY_PREFIX } from './rules.ts'
 import { type CreatedServerKey, SERVER_KEY_SCOPES, ServerKeyInput, type ServerKeys } from './schema.ts'
 import { deleteServerKey, insertServerKey, listServerKeys, lockAndCountServerKeys, toServerKey } from './store.ts'
 
-/** The maximum number of server keys: enough for one per program of a host, and a bound for a loop that creates them. */
+/** The maximum number of server keys that have not expired: enough for one per program of a host, and a bound for a loop that creates them. */
 const MAX_SERVER_KEYS = 20
 
 /**
@@ -29,7 +29,7 @@ export const create = useCase({
     const key = SERVER_KEY_PREFIX + newToken()
     const scopes = SERVER_KEY_SCOPES.filter((scope) => input.scopes.includes(scope)).join()
     return ctx.write(async (tx) => {
-      if ((await lockAndCountServerKeys(tx)) >= MAX_SERVER_KEYS)
+      if ((await lockAndCountServerKeys(tx, ctx.now())) >= MAX_SERVER_KEYS)
         throw new ChatError('conflict', {
           message: `A service has at most ${MAX_SERVER_KEYS} server keys: revoke one.`,
         })

@@ -1,5 +1,7 @@
+import type { Cutoff } from '../../core/clock.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
+import { keyLives } from '../../storage/live-keys.ts'
 import { type Micros, recallOrGet, sql } from '../../storage/sql.ts'
 import type { ServerKey, ServerKeyScope } from './schema.ts'
 
@@ -53,10 +55,11 @@ export function listServerKeys(db: Queries): Promise<Omit<ServerKeyRow, 'key_has
 /** Any number: the holder of this lock adds server keys. */
 const ADDING_LOCK = 7_201_999
 
-/** The number of keys; until the transaction ends no other call adds one. */
-export async function lockAndCountServerKeys(tx: Queries): Promise<number> {
+/** The number of keys that have not expired; until the transaction ends no other call adds one. */
+export async function lockAndCountServerKeys(tx: Queries, now: Micros): Promise<number> {
   if (tx.dialect === 'postgresql') await tx.get(sql`SELECT pg_advisory_xact_lock(${ADDING_LOCK})`)
-  return (await tx.get<{ count: number }>(sql`SELECT count(*) AS count FROM server_keys`))!.count
+  return (await tx.get<{ count: number }>(sql`SELECT count(*) AS count FROM server_keys k WHERE ${keyLives(now)}`))!
+    .count
 }
 
 export async function insertServerKey(tx: Queries, row: Omit<ServerKeyRow, 'last_used_at'>): Promise<void> {
@@ -73,4 +76,11 @@ export async function touchServerKey(tx: Queries, id: string, usedAt: Micros): P
 /** By primary key. @returns the deleted key, if there was one */
 export function deleteServerKey(tx: Queries, id: string): Promise<Pick<ServerKeyRow, 'name'> | undefined> {
   return tx.get(sql`DELETE FROM server_keys WHERE id = ${id} RETURNING name`)
+}
+
+/** Deletes up to `limit` keys that expired before `before`. @returns the number of keys deleted */
+export function deleteExpiredServerKeys(tx: Queries, before: Cutoff, limit: number): Promise<number> {
+  return tx.run(
+    sql`DELETE FROM server_keys WHERE id IN (SELECT id FROM server_keys WHERE expires_at < ${before} LIMIT ${limit})`,
+  )
 }

@@ -1,6 +1,6 @@
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { deleteMailsToUsers } from '../../mail/store.ts'
-import type { AuditEntry } from '../audit/store.ts'
+import type { AuditActor } from '../audit/store.ts'
 import { deleteInvitesBy } from '../mails/store.ts'
 
 /**
@@ -10,11 +10,7 @@ import { deleteInvitesBy } from '../mails/store.ts'
  * @returns the number of invites
  * @param by the actor that took the right away, as in an audit entry
  */
-export async function revokeNewcomers(
-  tx: Tx,
-  userId: string,
-  by: Pick<AuditEntry, 'actor_id' | 'ip'> = {},
-): Promise<number> {
+export async function revokeNewcomers(tx: Tx, userId: string, by: AuditActor = {}): Promise<number> {
   const revoked = await deleteInvitesBy(tx, userId)
   if (revoked.length === 0) return 0
   // The key of their mails has the invite in place of a user.

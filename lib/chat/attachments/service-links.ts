@@ -1,4 +1,5 @@
 import { listLiveKeys } from '../../accounts/api-keys/store.ts'
+import { servesFor } from '../../accounts/server-keys/rules.ts'
 import { listLiveSessions } from '../../accounts/sessions/store-list.ts'
 import { listEnabledUsers } from '../../accounts/users/store.ts'
 import { linkBaseOf } from '../../config/base-path.ts'
@@ -71,6 +72,7 @@ async function findRoles({ config, db, now, sessionNow }: Context, claims: LinkC
   if (session_id === undefined && key_id === undefined && created_at <= ended_at) return undefined
   if (session_id !== undefined && (await listLiveSessions(db, [session_id], sessionNow())).length === 0)
     return undefined
-  if (key_id !== undefined && (await listLiveKeys(db, [key_id], now())).length === 0) return undefined
-  return splitRoles(user.roles)
+  const roles = splitRoles(user.roles)
+  const [key] = key_id === undefined ? [] : await listLiveKeys(db, [key_id], now())
+  return key_id === undefined || (key && servesFor(key, roles)) ? roles : undefined
 }

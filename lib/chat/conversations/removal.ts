@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../accounts/audit/store.ts'
+import type { AuditActor } from '../../accounts/audit/store.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -31,7 +31,7 @@ const BATCH_BYTES = 1024 * 1024
 export async function hide(
   tx: Tx,
   conversationId: string,
-  { at, by, reason }: { at: Micros; by: Pick<AuditEntry, 'actor_id' | 'ip'>; reason?: 'erasure' },
+  { at, by, reason }: { at: Micros; by: AuditActor; reason?: 'erasure' },
 ): Promise<void> {
   const { title } = (await findConversation(tx, conversationId))!
   tx.audit({

@@ -1,4 +1,5 @@
 import { listLiveKeys } from '../../accounts/api-keys/store.ts'
+import { servesFor } from '../../accounts/server-keys/rules.ts'
 import { listLiveSessions } from '../../accounts/sessions/store-list.ts'
 import { listEnabledUsers } from '../../accounts/users/store.ts'
 import type { Access } from '../../core/access.ts'
@@ -27,9 +28,7 @@ export async function findRefusals(
     (await listLiveSessions(db, sessionIds, now)).map((session) => [session.id, session.expires_at]),
   )
   const keyIds = readers.flatMap((reader) => reader.key_id ?? [])
-  const keys = new Map(
-    (keyIds.length > 0 ? await listLiveKeys(db, keyIds, now) : []).map((key) => [key.id, key.expires_at ?? NEVER]),
-  )
+  const keys = new Map((keyIds.length > 0 ? await listLiveKeys(db, keyIds, now) : []).map((key) => [key.id, key]))
   const places = new Set(
     (await listParticipations(db, userIds, new Set(readers.flatMap((reader) => reader.conversation_id ?? [])))).map(
       (place) => `${place.conversation_id}/${place.user_id}`,
@@ -48,8 +47,10 @@ export async function findRefusals(
   return readers.flatMap((reader): [Reader, CloseReason][] => {
     const { session_id, key_id } = reader
     const bySession = session_id === undefined ? NEVER : sessions.get(session_id)
-    const expires = key_id === undefined ? bySession : keys.get(key_id)
     const user = enabled.get(reader.user_id)
+    const key = key_id === undefined ? undefined : keys.get(key_id)
+    const byKey = key && user && servesFor(key, splitRoles(user.roles)) ? (key.expires_at ?? NEVER) : undefined
+    const expires = key_id === undefined ? bySession : byKey
     const { issued_at = NEVER, expires_at = NEVER } = reader.login ?? {}
     const isEnded =
       !user || reader.since <= user.streams_ended_at || issued_at <= user.tokens_after || expires_at <= now

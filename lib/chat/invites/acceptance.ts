@@ -1,3 +1,4 @@
+import type { AuditActor } from '../../accounts/audit/store.ts'
 import type { UserRow } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
@@ -23,13 +24,14 @@ export interface AcceptResult extends Accepted {
  * demotion, removal or disabling at the same time, on any node, leaves the user with a role that the creator could not
  * give.
  *
+ * @param acceptance.by the user, as the actor of an audit entry
  * @throws ChatError as accepting does; `signup_disabled` for a sign-up that the configuration refuses
  */
 export async function acceptAs(
   ctx: Context,
   tx: Tx,
   user: UserRow,
-  { token, ip, signsUp: isSignup }: { token: string; ip: string | undefined; signsUp: boolean },
+  { token, by, signsUp: isSignup }: { token: string; by: AuditActor; signsUp: boolean },
 ): Promise<AcceptResult> {
   const found = await findInviteByToken(tx, digest(token))
   const clock = found && (await lockConversation(tx, found.conversation_id))
@@ -46,9 +48,9 @@ export async function acceptAs(
   if (!(await takeUse(tx, invite.id, { signups: isSignup ? 1 : 0 }))) throw new ChatError('invite_used')
   const at = Math.max(ctx.now(), clock + 1)
   tx.advanceClock(conversation_id, at)
-  await join(tx, conversation_id, { user, role: invite.role, at, by: { actor_id: user.id, ip } })
+  await join(tx, conversation_id, { user, role: invite.role, at, by })
   const detail = { conversation_id, role: invite.role }
-  tx.audit({ act: 'invite.accepted', actor_id: user.id, subject_id: invite.id, conversation_id, ip, detail })
+  tx.audit({ act: 'invite.accepted', ...by, subject_id: invite.id, conversation_id, detail })
   return { conversation_id, joined: user.id }
 }
 

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../accounts/audit/store.ts'
+import type { AuditActor } from '../../accounts/audit/store.ts'
 import { forgetJoins } from '../../accounts/mails/store.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
@@ -15,7 +15,7 @@ export async function revokeInvitesOf(
   ctx: Pick<Context, 'now'>,
   tx: Tx,
   issuer: MadeBy,
-  by: Pick<AuditEntry, 'actor_id' | 'ip'> = {},
+  by: AuditActor = {},
 ): Promise<number> {
   const counts = new Map<string, { conversation_id: string; role: string; count: number }>()
   const revoked = await revokeOpenInvites(tx, issuer, ctx.now())

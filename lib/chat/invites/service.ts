@@ -132,7 +132,7 @@ async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Pro
   return ctx.write(async (tx) => {
     const user = await findUser(tx, actor.user_id)
     if (!user) throw new ChatError('unauthenticated')
-    return acceptAs(ctx, tx, user, { token, ip: actor.ip, signsUp: false })
+    return acceptAs(ctx, tx, user, { token, by: byActor(actor), signsUp: false })
   })
 }
 

@@ -46,11 +46,12 @@ export async function signUp(
   try {
     const accepted = await ctx.write(async (tx) => {
       const user = await addNamedUser(ctx, tx, newcomer)
-      const accepted = await acceptAs(ctx, tx, user, { token, ip: client.ip, signsUp: true })
+      const by = { actor_id: user.id, ip: client.ip }
+      const accepted = await acceptAs(ctx, tx, user, { token, by, signsUp: true })
       await ctx.accounts.joinRooms(tx, user, client.ip)
       const { conversation_id } = accepted
       const about = { subject_id: conversation_id, conversation_id }
-      tx.audit({ act: 'invite.signed_up', actor_id: user.id, ...about, ip: client.ip })
+      tx.audit({ act: 'invite.signed_up', ...by, ...about })
       return { ...accepted, signed_in: await openSession(ctx, tx, user, client) }
     })
     await ctx.accounts.guests.claimAfter(ctx, accepted.signed_in.user.id, guest)

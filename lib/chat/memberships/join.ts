@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../accounts/audit/store.ts'
+import type { AuditActor } from '../../accounts/audit/store.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
@@ -9,20 +9,18 @@ import { OF_TWO, PAIR } from './rules.ts'
 import { insertParticipant } from './store.ts'
 import { findConversation } from './store-conversations.ts'
 
-/** The actor that adds a participant, as in an audit entry. */
-type By = Pick<AuditEntry, 'actor_id' | 'ip'>
-
 /**
  * Makes a user a participant and publishes an event, in a transaction that has locked the conversation. After the
  * commit the caller calls `ctx.streams.presence.introduce`.
  *
+ * @param change.by the actor that adds the participant
  * @returns false if the user was a participant already
  * @throws ChatError `conflict` for a guest as more than a member, for a third participant of a conversation that is not a group, and in a frozen one
  */
 export async function join(
   tx: Tx,
   conversationId: string,
-  { user, role, at, by }: { user: { id: string }; role: ParticipantRole; at: Micros; by: By },
+  { user, role, at, by }: { user: { id: string }; role: ParticipantRole; at: Micros; by: AuditActor },
 ): Promise<boolean> {
   await assertHoldable(tx, user.id, role)
   if (!(await insertParticipant(tx, conversationId, { user_id: user.id, role, joined_at: at }))) return false

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../accounts/audit/store.ts'
+import type { AuditActor } from '../../accounts/audit/store.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { hide } from '../conversations/removal.ts'
@@ -26,7 +26,7 @@ export async function endParticipation(
   ctx: Pick<Context, 'now'>,
   tx: Tx,
   participant: { conversation_id: string; user_id: string },
-  { by = {}, reason }: { by?: Pick<AuditEntry, 'actor_id' | 'ip'>; reason?: 'erasure' },
+  { by = {}, reason }: { by?: AuditActor; reason?: 'erasure' },
 ): Promise<void> {
   const { conversation_id, user_id } = participant
   await deleteParticipant(tx, conversation_id, user_id)

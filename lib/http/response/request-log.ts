@@ -14,6 +14,8 @@ export interface RequestEntry {
   ms: number
   /** The signed-in user. */
   user_id?: string | undefined
+  /** The server key of the call, beside the user as which it acts. */
+  server_key?: string | undefined
 }
 
 /** Logs a request when it has ended, if it is to be logged. */
@@ -35,6 +37,7 @@ export function createRequestLog(config: Config, log: Log): RequestLog {
     const fields: RequestEntry = { request_id, method, status, ms: Math.round(ms * 10) / 10 }
     if (entry.route !== undefined) fields.route = entry.route
     if (entry.user_id !== undefined) fields.user_id = entry.user_id
+    if (entry.server_key !== undefined) fields.server_key = entry.server_key
     log[isProbe ? 'debug' : isTrouble ? 'warn' : 'info']('request', fields)
   }
 }

@@ -1,5 +1,6 @@
+import { request } from 'node:http'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { SECOND } from '../../../lib/core/units.ts'
+import { DAY, SECOND } from '../../../lib/core/units.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes, startNodes } from '../../support/describe-service.ts'
@@ -101,6 +102,31 @@ describeOnEachDatabase('a server key', (openUrl) => {
     const act_as = special[given] ? `user:${await special[given]()}` : given
     const answer = await call(key, act_as, 'GET /api/auth/me')
     expect(refusal(answer), title).toEqual([...refused, ...(refused.length < 3 ? [undefined] : [])])
+    await revokeAll()
+  })
+
+  it('refuses the header on two lines', async () => {
+    const { key } = await make(['act_as'])
+    const { hostname, port } = new URL(service.base_url)
+    const statusOf = (lines: string[]) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const headers = { authorization: `Bearer ${key}`, 'chat-act-as': lines }
+        request({ hostname, port, path: '/api/auth/me', headers }, (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        })
+          .on('error', reject)
+          .end()
+      })
+    const line = `user:${ada.id}`
+    expect(await statusOf([line])).toBe(200)
+    for (const lines of [
+      [line, line],
+      [line, ''],
+      ['', line],
+      [line, 'system:orders'],
+    ])
+      expect(await statusOf(lines), lines.join('|')).toBe(422)
     await revokeAll()
   })
 
@@ -213,6 +239,26 @@ describeOnEachDatabase('a server key', (openUrl) => {
       const made = await Promise.allSettled(Array.from({ length: 24 }, () => make(['users'])))
       expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
       expect(await codeOf(make(['users']))).toBe('conflict')
+      await revokeAll()
+    })
+
+    it('does not count once it has expired, and is deleted a month later', async () => {
+      for (let n = 0; n < 19; n++) await make(['users'])
+      const { id } = await make(['users'], new Date(Date.now() + 60_000).toISOString())
+      expect(await codeOf(make(['users']))).toBe('conflict')
+      onTestFinished(() => {
+        ahead = 0
+      })
+      ahead = 61 * SECOND
+      await make(['users'])
+      expect(await codeOf(make(['users']))).toBe('conflict')
+      const listed = async () => (await service.chat.serverKeys.list(OPERATOR)).keys.map((key) => key.id)
+      await service.chat.ops.prune()
+      expect(await listed()).toHaveLength(21)
+      ahead += 30 * DAY
+      await service.chat.ops.prune()
+      expect(await listed()).toHaveLength(20)
+      expect(await listed()).not.toContain(id)
       await revokeAll()
     })
 
