@@ -171,9 +171,15 @@ export interface Refusal {
  * @returns `undefined` if the actor may
  */
 export function refusal(access: Access, by: ActorInConversation, act: Act): Refusal | undefined {
-  const right = act === 'reply' ? 'post' : act
-  return refusalInService(access, by.actor, TAKES[right]) ?? refusalByPlace(access, by, { act, right })
+  return refusalByRoles(access, by.actor, act) ?? refusalByPlace(access, by, { act, right: rightOf(act) })
 }
+
+/** Why the roles of an actor in the service refuse an act in every conversation; without an act, any change. */
+export function refusalByRoles(access: Access, actor: Actor, act?: Act): Refusal | undefined {
+  return refusalInService(access, actor, act && TAKES[rightOf(act)])
+}
+
+const rightOf = (act: Act): ParticipantRight => (act === 'reply' ? 'post' : act)
 
 /** In a frozen conversation only these go on. */
 const GOES_ON: ReadonlySet<Act> = new Set(['moderate', 'freeze'])

@@ -1,6 +1,13 @@
 import { findUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
-import { assertMayWrite, assertServiceRight, reachOf, SERVICE_RIGHTS, type ServiceRight } from '../../core/access.ts'
+import {
+  assertMayWrite,
+  assertServiceRight,
+  reachOf,
+  refusalByRoles,
+  SERVICE_RIGHTS,
+  type ServiceRight,
+} from '../../core/access.ts'
 import { type Actor, assertOperator, splitRoles } from '../../core/actor.ts'
 import { REASONS } from '../../core/error-table.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -88,7 +95,10 @@ function obstacleOutside(
   { id, visibility }: CountedRow,
 ): Obstacle | undefined | Promise<Obstacle | undefined> {
   if (act === 'join') return obstacleToJoin(ctx, actor, id)
-  if (act !== 'read' || visibility !== 'open') return { reason: 'not_joined' }
+  // A mention of all is a part of a post.
+  if (act !== 'read')
+    return refusalByRoles(ctx.access, actor, act === 'mention_all' ? 'post' : act) ?? { reason: 'not_joined' }
+  if (visibility !== 'open') return { reason: 'not_joined' }
   return mayReadOpen(ctx.access, actor, visibility) ? undefined : { reason: 'role', right: 'browse' }
 }
 

@@ -56,6 +56,6 @@ export async function requireUploader(
   actor: Actor,
   conversationId: string,
 ): Promise<void> {
-  const place = await requireMember(ctx, db, actor, conversationId)
+  const place = await requireMember(ctx, db, actor, conversationId, { act: 'attach' })
   assertMay(ctx.access, { ...place, actor }, 'attach')
 }

@@ -14,6 +14,9 @@ import {
 } from '../memberships/store-settings.ts'
 import { type ConversationSettings, ConversationSettingsChange, MAX_FAVOURITES } from './schema-settings.ts'
 
+/** Settings are the user's own: no role refuses them. */
+const ANY_ROLE = { evenReadOnly: true }
+
 /** What the settings of a participant depend on besides what is stored. */
 export function settingsContext(ctx: Pick<Context, 'config' | 'now'>): SettingsContext {
   return { default_level: ctx.config.notifications.default_level, now: ctx.now() }
@@ -30,7 +33,7 @@ export const settings = useCase({
   run: async (ctx, actor, conversationId): Promise<ConversationSettings> => {
     refuseSystem(actor)
     const row = await findSettings(ctx.db, conversationId, actor.user_id)
-    if (!row) throw await refusalOf(ctx, ctx.db, actor, { conversation_id: conversationId })
+    if (!row) throw await refusalOf(ctx, ctx.db, actor, { conversation_id: conversationId }, ANY_ROLE)
     return toSettings(row, settingsContext(ctx))
   },
 })
@@ -53,7 +56,7 @@ export const setSettings = useCase({
       // Before the conversation: until then, the number of favourites stays.
       if (changes.favourite === 1) await lockUser(tx, user_id)
       const row = await findSettings(tx, conversationId, user_id, { lock: true })
-      if (!row) throw await refusalOf(ctx, tx, actor, { conversation_id: conversationId })
+      if (!row) throw await refusalOf(ctx, tx, actor, { conversation_id: conversationId }, ANY_ROLE)
       if (changes.favourite === 1 && row.favourite === 0 && (await countFavourites(tx, user_id)) >= MAX_FAVOURITES)
         throw new ChatError('conflict', { message: `You have ${MAX_FAVOURITES} favourites already.` })
       const changed = toSettings({ ...row, ...changes }, settingsContext(ctx))

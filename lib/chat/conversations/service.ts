@@ -129,6 +129,8 @@ export async function findOrCreate(ctx: Context, actor: Actor, input: Conversati
     const conversation_id = await findConversationByRef(ctx.db, input.ref)
     if (conversation_id !== undefined) {
       const conversation = await get.run(ctx, actor, conversation_id)
+      // A host would post with the answer, as the participant that it asks for.
+      if (conversation.joined === false) throw new ChatError('not_found')
       return { conversation_id, created: false, conversation }
     }
     try {

@@ -15,7 +15,8 @@ import type { CloseReason } from './schema.ts'
 const NEVER = Number.POSITIVE_INFINITY
 
 /**
- * The streams of these that must end, with the reason. For the others it updates when their session or API key expires.
+ * The streams of these that must end, with the reason. It updates the others: when their session or API key expires, and
+ * that a user who has joined is no longer outside.
  */
 export async function findRefusals(
   { access, db, now }: { access: Access; db: Queries; now: Micros },
@@ -60,11 +61,15 @@ export async function findRefusals(
       reader.conversation_id === undefined ||
       places.has(`${reader.conversation_id}/${reader.user_id}`)
     if (!participates && !(reader.is_outside && mayStay(reader))) return [[reader, 'removed']]
-    // A user who has joined gets all from now on.
-    if (participates) reader.is_outside = false
-    reader.expires_at = Math.min(expires, expires_at)
+    update(reader, { participates, expires_at: Math.min(expires, expires_at) })
     return []
   })
+}
+
+/** Notes at a reader that goes on what was looked up: one that participates gets all from now on. */
+function update(reader: Reader, { participates, expires_at }: { participates: boolean; expires_at: Micros }): void {
+  if (participates) reader.is_outside = false
+  reader.expires_at = expires_at
 }
 
 /** A user with a stream of a conversation in which the user does not participate. */

@@ -1,6 +1,6 @@
 import { listMerged } from '../../accounts/users/store-merged.ts'
 import type { Context } from '../../context.ts'
-import { type Access, type Act, assertMay, assertMayWrite, mayWrite } from '../../core/access.ts'
+import { type Access, type Act, assertMay, assertMayWrite, refusalByRoles, toRefused } from '../../core/access.ts'
 import { type Actor, isOperator } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
@@ -87,7 +87,7 @@ async function isOpenTo(access: Access, db: Queries, actor: Actor, where: Where)
 }
 
 /**
- * The actor's membership in a conversation, for reading what concerns the actor as its participant.
+ * The actor's membership in a conversation, for reading what concerns the actor as its participant, or before a change.
  *
  * @throws ChatError `not_found` as {@link requireReader}; `forbidden` for a reader who does not participate
  */
@@ -96,18 +96,33 @@ export async function requireMember(
   db: Queries,
   actor: Actor,
   conversationId: string | undefined,
+  purpose: Purpose = { evenReadOnly: true },
 ): Promise<Membership> {
   const membership = await requireReader(ctx, db, actor, conversationId)
-  assertJoined(membership)
+  if (membership.is_outside) throw notJoined(ctx, actor, purpose)
   return membership
+}
+
+/** For what the membership is needed: it decides why a user who has not joined is refused. */
+interface Purpose {
+  /** The change, if the actor's roles in the service are asked about it in particular. */
+  act?: Act | undefined
+  /** Set for what also a user with the role `read_only` may do: no role refuses it. */
+  evenReadOnly?: boolean
 }
 
 /** @throws ChatError `forbidden` for a reader who does not participate */
 export function assertJoined({ is_outside }: Membership): void {
-  if (is_outside) throw notJoined()
+  if (is_outside) throw NOT_JOINED()
 }
 
-const notJoined = () => new ChatError('forbidden', { reason: 'not_joined' })
+const NOT_JOINED = () => new ChatError('forbidden', { reason: 'not_joined' })
+
+/** The roles of the service are asked before the conversation: who may not post at all is not told to join. */
+function notJoined({ access }: WithAccess, actor: Actor, { act, evenReadOnly }: Purpose): ChatError {
+  const byRoles = evenReadOnly ? undefined : refusalByRoles(access, actor, act)
+  return byRoles ? toRefused(byRoles) : NOT_JOINED()
+}
 
 /**
  * The actor's membership, for storing something about the actor that other participants do not see. Locks the
@@ -120,12 +135,13 @@ export async function lockMembership(
   tx: Queries,
   actor: Actor,
   where: Where,
+  purpose: Purpose = { evenReadOnly: true },
 ): Promise<LockedMembership> {
   const isSystem = actor.system !== undefined
   const membership = isSystem
     ? await lockPlace(tx, where, actor.user_id)
     : await lockMembershipRow(tx, where, actor.user_id)
-  if (!membership) throw await refusalOf(ctx, tx, actor, where)
+  if (!membership) throw await refusalOf(ctx, tx, actor, where, purpose)
   return isSystem ? { ...membership, ...EVERYWHERE } : (membership as LockedMembership)
 }
 
@@ -133,26 +149,25 @@ export async function lockMembership(
  * Why a user may not change a conversation in which the user does not participate: one who was merged into another is not
  * signed in, and one who reads it has not joined.
  *
- * @param refusal for a user who does participate, and for one who knows nothing of the conversation
+ * @param options.refusal for a user who does participate, and for one who knows nothing of the conversation
  */
 export async function refusalOf(
-  { access }: WithAccess,
+  ctx: WithAccess,
   db: Queries,
   actor: Actor,
   where: Where,
-  refusal = new ChatError('not_found'),
+  { refusal = new ChatError('not_found'), ...purpose }: Purpose & { refusal?: ChatError },
 ): Promise<ChatError> {
   const [merged] = await listMerged(db, [actor.user_id])
   if (merged) return new ChatError('unauthenticated')
-  if (!(await isOpenTo(access, db, actor, where))) return refusal
-  return mayWrite(access, actor.roles) ? notJoined() : new ChatError('forbidden', { reason: 'role' })
+  return (await isOpenTo(ctx.access, db, actor, where)) ? notJoined(ctx, actor, purpose) : refusal
 }
 
 /** The failure of a change that waits with others, for a user who does not participate as {@link refusalOf} explains it. */
-export function unlessOutside(ctx: Pick<Context, 'access' | 'db'>, actor: Actor, where: Where) {
+export function unlessOutside(ctx: Pick<Context, 'access' | 'db'>, actor: Actor, where: Where, act: Act) {
   return async (error: unknown): Promise<never> => {
     throw error instanceof ChatError && error.code === 'not_found'
-      ? await refusalOf(ctx, ctx.db, actor, where, error)
+      ? await refusalOf(ctx, ctx.db, actor, where, { act, refusal: error })
       : error
   }
 }
@@ -161,7 +176,7 @@ export function unlessOutside(ctx: Pick<Context, 'access' | 'db'>, actor: Actor,
  * The actor's membership, for changing the conversation. Every change of a conversation calls this first: the
  * conversation is locked until the transaction ends, so what the transaction reads of it stays true.
  *
- * @param options.evenReadOnly also for a user with the role `read_only`
+ * @param purpose with `evenReadOnly`, also for a user with the role `read_only`
  * @returns with `at`, the instant of the change: unique and increasing in the conversation
  * @throws ChatError `not_found` as {@link requireMember}; `forbidden` for a read-only user
  */
@@ -170,11 +185,11 @@ export async function lockAsMember(
   tx: Tx,
   actor: Actor,
   where: Where,
-  options: { evenReadOnly?: boolean } = {},
+  purpose: Purpose = {},
 ): Promise<LockedForChange> {
-  const { clock, ...membership } = await lockMembership(ctx, tx, actor, where)
+  const { clock, ...membership } = await lockMembership(ctx, tx, actor, where, purpose)
   const { conversation_id, role, policy, frozen_at, joined_at, is_direct } = membership
-  if (!options.evenReadOnly) assertMayWrite(ctx.access, actor)
+  if (!purpose.evenReadOnly) assertMayWrite(ctx.access, actor)
   const at = Math.max(ctx.now(), clock + 1)
   tx.advanceClock(conversation_id, at)
   return { conversation_id, role, policy, frozen_at, joined_at, at, is_direct }
@@ -188,7 +203,7 @@ export async function lockWithRight(
   where: Where,
   act: Act,
 ): Promise<LockedForChange> {
-  const place = await lockAsMember(ctx, tx, actor, where)
+  const place = await lockAsMember(ctx, tx, actor, where, { act })
   assertMay(ctx.access, { ...place, actor }, act)
   return place
 }

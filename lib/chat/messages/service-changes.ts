@@ -84,7 +84,7 @@ function assertEditable(actor: Actor, message: MessageRow): MessageRow {
 async function review(ctx: Context, actor: Actor, message_id: string, input: Edit): Promise<string> {
   const { content, metadata, attachment_ids } = input
   const row = await findMessage(ctx.db, message_id)
-  const membership = await requireMember(ctx, ctx.db, actor, row?.conversation_id)
+  const membership = await requireMember(ctx, ctx.db, actor, row?.conversation_id, { act: row && actOf(row) })
   assertMay(ctx.access, { ...membership, actor }, actOf(row!))
   const { conversation_id, parent_id, quote_id, ...message } = assertEditable(actor, row!)
   const ids = { message_id, ...(parent_id && { parent_id }), ...(quote_id && { quote_id }) }

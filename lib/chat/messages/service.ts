@@ -52,7 +52,9 @@ export const postRoot = useCase({
     'attachment_refused',
   ],
   run: (ctx, actor, conversation_id, input): Promise<PostedMessage> =>
-    post(ctx, { actor, input, where: { conversation_id } }).catch(unlessOutside(ctx, actor, { conversation_id })),
+    post(ctx, { actor, input, where: { conversation_id } }).catch(
+      unlessOutside(ctx, actor, { conversation_id }, 'post'),
+    ),
 })
 
 /**
@@ -76,7 +78,9 @@ export const reply = useCase({
     'attachment_refused',
   ],
   run: (ctx, actor, parent_id, input): Promise<PostedMessage> =>
-    post(ctx, { actor, input, where: { parent_id } }).catch(unlessOutside(ctx, actor, { message_id: parent_id })),
+    post(ctx, { actor, input, where: { parent_id } }).catch(
+      unlessOutside(ctx, actor, { message_id: parent_id }, 'reply'),
+    ),
 })
 
 /** @throws ChatError `not_found` */
@@ -181,8 +185,9 @@ async function review(
   const { content, metadata, quote_id, title } = input
   if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
   const conversation_id = 'parent_id' in where ? await findPlaceOf(ctx.db, where.parent_id) : where.conversation_id
-  const place = await requireMember(ctx, ctx.db, actor, conversation_id)
-  assertMay(ctx.access, { ...place, actor }, 'parent_id' in where ? 'reply' : 'post')
+  const act = 'parent_id' in where ? 'reply' : 'post'
+  const place = await requireMember(ctx, ctx.db, actor, conversation_id, { act })
+  assertMay(ctx.access, { ...place, actor }, act)
   const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
   const role = postedRole(actor, input.role, await findLayout(ctx.db, target.conversation_id))
   const chosen = { ids: input.attachment_ids ?? [], user_id: actor.user_id, conversation_id: conversation_id! }

@@ -147,7 +147,7 @@ function addition(
 /** Asks the host about a new participant, unless the service refuses that participant anyway. */
 async function review(ctx: Context, actor: Actor, conversation_id: string, input: AnyParticipantInput): Promise<void> {
   const { role } = input
-  const place = await requireMember(ctx, ctx.db, actor, conversation_id)
+  const place = await requireMember(ctx, ctx.db, actor, conversation_id, { act: 'add' })
   assertMayGive(ctx.access, { ...place, actor }, 'add', role)
   const user = await findInvitee(ctx, ctx.db, actor, input)
   if (!user || user.disabled_at || (await findMembership(ctx.db, conversation_id, user.id))) return

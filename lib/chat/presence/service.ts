@@ -43,7 +43,7 @@ export const setTyping = useCase({
   errors: ['not_found', 'forbidden', 'conflict'],
   run: async (ctx, actor, input): Promise<void> => {
     const { conversation_id, root_id, seconds } = input
-    const place = await requireMember(ctx, ctx.db, actor, conversation_id)
+    const place = await requireMember(ctx, ctx.db, actor, conversation_id, { act: 'post' })
     const by = { ...place, actor }
     // A root or a reply: without one of the two, the other decides.
     if (!may(ctx.access, by, 'reply')) assertMay(ctx.access, by, 'post')

@@ -34,7 +34,9 @@ export const add = useCase({
     const { emoji } = parseInput(Named, { emoji: emojiText })
     const reaction = { actor, message_id: messageId, emoji }
     if (!actor.system)
-      return void (await ctx.queues.reactions.add(reaction).catch(unlessOutside(ctx, actor, { message_id: messageId })))
+      return void (await ctx.queues.reactions
+        .add(reaction)
+        .catch(unlessOutside(ctx, actor, { message_id: messageId }, 'react')))
     const [result] = await ctx.write((tx) => addReactions(ctx, tx, [reaction], { isSystem: true }))
     if (result instanceof ChatError) throw result
   },

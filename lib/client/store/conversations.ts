@@ -30,6 +30,7 @@ export function conversationsPlan(
     keyOf: ({ id }) => id,
     subjectOf: (event) => subjectOf(event, 'conversation_id'),
     isEphemeral: true,
+    isOwn: true,
     read: (query) => client.conversations.list({ ...query, archived: `${isArchived}`, section }),
     fold: (data, event) => fold(data, event, { user_id: userId(), ...reader }, { isArchived, section }),
     isUnsure: (event, { items }) =>

@@ -23,6 +23,8 @@ export interface Follower {
   resume?(): void
   apply?(event: ConversationStreamEvent): void
   fail?(error: unknown): void
+  /** Whether it has only conversations in which the user participates: then it gets no event of one that is visited. */
+  isOwn?: boolean | undefined
   /** The user may be another: what was read is void. */
   reset?(): void
   /** The store is closed. */
@@ -77,6 +79,7 @@ export function createFeed(
   onOther: () => void,
 ): Feed {
   const followers = new Set<Follower>()
+  const userId = () => user_id
   const me = createCell<MeView>(
     user ? { status: 'ready', user } : { status: 'loading' },
     lingering(() => join({})),
@@ -141,12 +144,12 @@ export function createFeed(
     connection,
     me,
     inbox,
-    userId: () => user_id,
+    userId,
     join,
     visit(id, follower) {
       // Loaded where such a conversation is read. Without it the page shows what it has read.
       const leaving = import('./visits.ts').then(
-        (visits) => visits.visit(client, id, follower, followers),
+        (visits) => visits.visit(client, id, follower, { followers, userId }),
         () => () => {},
       )
       return () => void leaving.then((leave) => leave())

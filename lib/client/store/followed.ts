@@ -23,6 +23,7 @@ function createFollowed({ client, feed, resources }: StoreBase): ReadableList<Fo
   const plan = laterPlan<FollowedData, FollowedThreadsView>({
     initial: { items: [], unread: 0, others: new Set() },
     isEphemeral: true,
+    isOwn: true,
     load: async () => (await import('./followed-threads.ts')).followedThreads(client, feed.userId),
     view: ({ items, unread, next_after }, loading) => ({
       ...loading,

@@ -50,6 +50,7 @@ function createInbox({ client, feed, resources }: StoreBase): StoreInbox {
       name: 'notifications',
       keyOf: ({ id }: Notification) => id,
       isEphemeral: true,
+      isOwn: true,
       read: (query) => client.notifications.list({ ...filter, ...query }),
       fold: (data, event) => fold(data, event, filter, feed.userId()),
       more(items) {

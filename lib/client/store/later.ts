@@ -10,7 +10,7 @@ export type PlanBody<Data> = Pick<Plan<Data, unknown>, 'read' | 'fold' | 'isUnsu
 export function laterPlan<Data, View>({
   load,
   ...shown
-}: Pick<Plan<Data, View>, 'initial' | 'isEphemeral' | 'view'> & {
+}: Pick<Plan<Data, View>, 'initial' | 'isEphemeral' | 'isOwn' | 'view'> & {
   load: () => Promise<PlanBody<Data>>
 }): Plan<Data, View> {
   let body: PlanBody<Data> | undefined

@@ -21,7 +21,7 @@ export type Page<Name extends string, Item> = Record<Name, Item[]> & { next_afte
 
 /** What differs between lists. */
 interface ListOptions<Name extends string, Item, More>
-  extends Pick<Plan<ListData<Item>, never>, 'fold' | 'isUnsure' | 'isEphemeral' | 'visits'> {
+  extends Pick<Plan<ListData<Item>, never>, 'fold' | 'isUnsure' | 'isEphemeral' | 'isOwn' | 'visits'> {
   /** What the API calls the items, and so do the views. */
   name: Name
   keyOf(item: Item): string

@@ -35,6 +35,8 @@ export interface Plan<Data, View> {
   visits?(data: Data): string | undefined
   /** Whether data that was complete when the stream broke off may be incomplete when it continues. */
   isEphemeral?: boolean
+  /** Whether it has only conversations in which the user participates. */
+  isOwn?: boolean
   view(data: Data, loading: Loading): View
 }
 
@@ -126,6 +128,7 @@ export function createResource<Data extends object, View>(
       else if (event.type === 'membership.changed') later()
     },
     fail: state.fail,
+    isOwn: plan.isOwn,
     reset,
     close: cease,
   }

@@ -5,7 +5,7 @@ import { withPending } from './pending.ts'
 import type { Plan } from './resource.ts'
 import type { PendingPost, StoreClient, StoreMessage, ThreadView } from './types.ts'
 
-/** A thread that is not read yet. */
+/** A thread that is not read yet. Not in `fold-thread.ts`, which is loaded with the first tree alone: this is needed before. */
 export const EMPTY_THREAD: ThreadData = { messages: [], detached: [], chunks: new Map() }
 
 /**

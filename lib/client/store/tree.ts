@@ -9,6 +9,7 @@ import type { StoreClient } from './types.ts'
 /** How many messages are read at once. */
 const PAGE = 200
 
+// As `EMPTY_THREAD`, which pages have that do not load this file: an import of that would be a circle.
 const NOTHING: ThreadData = { messages: [], detached: [], chunks: new Map() }
 
 /** How a thread is read, page by page, and folded: an answer in progress is read with its chunks. */

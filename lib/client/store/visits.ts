@@ -8,21 +8,24 @@ interface Visit {
   ending: AbortController
 }
 
+/** Where the events of visits go, and for which user. */
+interface Target {
+  followers: ReadonlySet<Follower>
+  userId(): string
+}
+
 /** The visits of each store, known by the set of its followers, by conversation. */
 const visitsOf = new WeakMap<ReadonlySet<Follower>, Map<string, Visit>>()
 
 /**
  * Follows the own stream of a conversation: one for all its visitors, which read again when it begins, as they have missed
- * what came before, and when it ends. Its events are for all followers: each knows what it shows.
+ * what came before, and when it ends. Its events are for all followers that show more than the user's own conversations, until
+ * the user joins: from that event on, the stream of all conversations has them.
  *
  * @returns a function that leaves; with the last visitor the stream ends
  */
-export function visit(
-  client: StoreClient,
-  id: string,
-  visitor: Follower,
-  followers: ReadonlySet<Follower>,
-): () => void {
+export function visit(client: StoreClient, id: string, visitor: Follower, to: Target): () => void {
+  const { followers } = to
   const visits = visitsOf.get(followers) ?? new Map<string, Visit>()
   visitsOf.set(followers, visits)
   const known = visits.get(id)
@@ -31,7 +34,7 @@ export function visit(
   if (known) visitor.load?.()
   else {
     visits.set(id, { visitors, ending })
-    void follow(client, id, { visitors, ending }, followers)
+    void follow(client, id, { visitors, ending }, to)
   }
 
   return () => {
@@ -46,20 +49,27 @@ async function follow(
   client: StoreClient,
   id: string,
   { visitors, ending: { signal } }: Visit,
-  followers: ReadonlySet<Follower>,
+  { followers, userId }: Target,
 ): Promise<void> {
   const load = () => {
     for (const visitor of [...visitors]) visitor.load?.()
   }
   const backoff = createBackoff()
   while (!signal.aborted) {
+    let isJoined = false
     try {
       for await (const { event } of client.events.follow(id, { signal })) {
         if (event.type === 'stream.ready') {
           backoff.opened()
-          if (!event.payload.resumed) load()
-        } else if (event.type !== 'stream.reset' && event.type !== 'stream.closed')
-          for (const follower of [...followers]) follower.apply?.(event)
+          if (event.payload.resumed) continue
+          isJoined = false
+          load()
+        } else if (event.type !== 'stream.reset' && event.type !== 'stream.closed') {
+          const { type, payload } = event
+          const isAboutUser = type === 'membership.changed' && payload.user_id === userId()
+          if (!isJoined || isAboutUser) for (const each of [...followers]) if (!each.isOwn) each.apply?.(event)
+          if (isAboutUser) isJoined = payload.action !== 'removed'
+        }
       }
     } catch {
       // It is refused by now: the reading says why.

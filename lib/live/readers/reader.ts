@@ -106,6 +106,6 @@ export interface StreamSources {
   listFollowing(rootId: string, userIds: ReadonlySet<string>): Promise<string[]>
   /** What is unread for those of these users who follow the thread, where the conversation is a stream. */
   listUnreadUpdates(places: UnreadPlace[]): Promise<UnreadUpdate[]>
-  /** The streams that must end, each with the reason. Sets `expires_at` of the others. */
+  /** The streams that must end, each with the reason. Sets `expires_at` of the others, and `is_outside` of those that have joined. */
   findRefusals(readers: Reader[]): Promise<[Reader, CloseReason][]>
 }

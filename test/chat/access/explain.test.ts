@@ -60,6 +60,10 @@ describeService(
       expect(await explain(eve.id, 'read', id)).toMatchObject({ allowed: false, reason: 'not_joined' })
       await ada.conversations.rename(id, { visibility: 'open' })
       expect(await explain(eve.id, 'read', id)).toMatchObject({ allowed: true })
+      const reader = await service.signIn('reader', ['read_only'])
+      expect(await explain(reader.id, 'pin', id)).toMatchObject({ allowed: false, reason: 'role' })
+      expect(await explain(reader.id, 'mention_all', id)).toMatchObject({ reason: 'role', right: 'post' })
+      expect(await explain(reader.id, 'read', id)).toMatchObject({ allowed: true })
       const [seller] = [await service.signIn('mary')]
       await ada.users.change(seller.id, { roles: ['seller'] })
       expect(await explain(seller.id, 'read', id)).toMatchObject({ allowed: false, reason: 'role', right: 'browse' })

@@ -11,7 +11,7 @@ describeService(
     startService(url, {
       config: {
         attachments: await filesInFolder(),
-        access: { roles: { blind: { post: true }, guest: {} } },
+        access: { roles: { blind: { post: true }, reacting: { browse: true, react: true }, guest: {} } },
         guests: { enabled: true },
       },
     }),
@@ -92,6 +92,52 @@ describeService(
       const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'for all' })
       const post = reader.messages.reply(message_id, { content: 'x' })
       await expect(post).rejects.toMatchObject({ code: 'forbidden', reason: 'role' })
+    })
+
+    it('refuses a user who only reads by the role what the role forbids, and else for not having joined', async () => {
+      const { conversation_id, root_id } = await openRoom('Levers')
+      const reader = await service.signIn('onlooker', ['read_only'])
+      const actor = await service.chat.users.actor(reader.id)
+      const writes = [
+        () => reader.messages.postRoot(conversation_id, { content: 'x' }),
+        () => reader.messages.reply(root_id, { content: 'x' }),
+        () => reader.reactions.add(root_id, '👍'),
+        () => reader.presence.setTyping({ conversation_id, seconds: 5 }),
+        () => reader.conversations.rename(conversation_id, { title: 'x' }),
+        () => reader.participants.remove(conversation_id, ada.id),
+      ]
+      for (const write of writes) await expect(write()).rejects.toMatchObject({ code: 'forbidden', reason: 'role' })
+      const owns = [
+        () => reader.conversations.settings(conversation_id),
+        () => reader.conversations.setSettings(conversation_id, { favourite: true }),
+        () => reader.conversations.markRead(conversation_id),
+        () => reader.threads.markRead(root_id),
+        () => reader.threads.follow(root_id),
+        () => reader.threads.unfollow(root_id),
+        () => reader.threads.unread(conversation_id),
+        () => reader.conversations.leave(conversation_id),
+        () => service.chat.participants.remove(actor, conversation_id, reader.id),
+      ]
+      for (const own of owns) await expect(own()).rejects.toMatchObject({ code: 'forbidden', reason: 'not_joined' })
+      // A member whom another role lets write, but not post.
+      const mute = await service.signIn('mute')
+      await ada.users.change(mute.id, { roles: ['reacting'] })
+      for (const write of [
+        () => mute.messages.postRoot(conversation_id, { content: 'x' }),
+        () => mute.presence.setTyping({ conversation_id, seconds: 5 }),
+      ])
+        await expect(write()).rejects.toMatchObject({ code: 'forbidden', reason: 'role', right: 'post' })
+      await expect(mute.reactions.add(root_id, '👍')).rejects.toMatchObject({ reason: 'not_joined' })
+    })
+
+    it('is not what a ref names to a user who has not joined', async () => {
+      const { conversation_id } = await openRoom('Orders', { ...OPEN, ref: 'order:7' })
+      const { chat } = service
+      const ensure = async (person: Person) =>
+        chat.conversations.ensure(await chat.users.actor(person.id), { ref: 'order:7', title: 'Orders' })
+      expect(await codeOf(ensure(grace))).toBe('not_found')
+      await grace.conversations.join(conversation_id)
+      expect((await ensure(grace)).conversation_id).toBe(conversation_id)
     })
 
     it('is unknown without the right to browse, to a guest, and once it is private or deleted', async () => {

@@ -1,13 +1,17 @@
 import { expect, it } from 'vitest'
+import type { ConversationStreamEvent } from '../../../lib/client/index.ts'
 import { canOf } from '../../../lib/client/store/can.ts'
 import type { Readable } from '../../../lib/client/store/index.ts'
+import { followedThreadsOf, inboxOf } from '../../../lib/client/store/parts.ts'
+import type { StoreClient } from '../../../lib/client/store/types.ts'
+import { visit } from '../../../lib/client/store/visits.ts'
 import { isReady, startWorld, textsOf, waitForView } from './world.ts'
 
 const OPEN = { visibility: 'open', policy: { join: 'anyone' } } as const
 
 /** A room that Ada reads without participating, with a thread. */
 async function startVisit(layout: 'stream' | 'topics' = 'stream') {
-  const world = await startWorld()
+  const world = await startWorld({ users: ['ada', 'grace', 'alan'] })
   const { chat, actor } = world
   const host = await chat.system('host')
   const { conversation_id } = await chat.conversations.create(host, { title: 'Engines', layout, ...OPEN })
@@ -112,4 +116,88 @@ it('a room that is made private is no longer shown, and followed no longer', asy
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(network.calls.slice(before).filter((call) => call.includes('/stream/'))).toEqual([])
   stopAll(stops)
+})
+
+it('a room that its user has not joined makes none of the own lists be read again', async () => {
+  const { store, network, chat, host, grace, actor, conversation_id, root_id } = await startVisit()
+  const room = store.conversation(conversation_id)
+  const own = [store.conversations, inboxOf(store).notifications(), followedThreadsOf(store)]
+  const stops = watch(room, ...own)
+  await waitForView(room, isReady)
+  for (const part of own) await waitForView(part as Readable<{ status: string }>, isReady)
+  const isFollowed = () => network.calls.some((call) => call.endsWith(`/stream/conversations/${conversation_id}`))
+  await expect.poll(isFollowed).toBe(true)
+  const before = network.calls.length
+  await chat.conversations.rename(host, conversation_id, { topic: 'About engines' })
+  await chat.participants.add(host, conversation_id, { user_id: actor('alan').user_id })
+  const { message_id } = await grace.messages.reply(root_id, { content: 'more' })
+  await grace.messages.remove(message_id)
+  await grace.messages.restore(message_id)
+  await grace.messages.postRoot(conversation_id, { content: 'last' })
+  await waitForView(room, ({ messages }) => messages.at(-1)?.content === 'last')
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const lists = ['GET /api/conversations', 'GET /api/notifications', 'GET /api/threads']
+  expect(network.calls.slice(before).filter((call) => lists.includes(call))).toEqual([])
+  stopAll(stops)
+})
+
+it('a room is followed by its own stream until its user joins, and again after the user has left', async () => {
+  const message = (id: string) => ({ type: 'message.new', payload: { message: { id } } })
+  const change = (user_id: string, action: string) => ({ type: 'membership.changed', payload: { user_id, action } })
+  const ready = (resumed: boolean) => ({ type: 'stream.ready', payload: { resumed } })
+  const events = [
+    ready(false),
+    message('from outside'),
+    change('grace', 'added'),
+    message('still from outside'),
+    change('ada', 'added'),
+    message('in the stream of all'),
+    change('grace', 'role_updated'),
+    ready(true),
+    message('in the stream of all, too'),
+    change('ada', 'role_updated'),
+    message('as before'),
+    change('ada', 'removed'),
+    message('from outside again'),
+    change('ada', 'added'),
+    ready(false),
+    message('after what was missed'),
+  ]
+  let isAtEnd = () => {}
+  const atEnd = new Promise<void>((resolve) => (isAtEnd = resolve))
+  const client = {
+    events: {
+      async *follow() {
+        for (const event of events) yield { event }
+        isAtEnd()
+        await new Promise(() => {})
+      },
+    },
+  }
+  const seen: string[] = []
+  const loads: number[] = []
+  const visitor = {
+    load: () => void loads.push(seen.length),
+    apply: ({ type, payload }: ConversationStreamEvent) =>
+      void seen.push(type === 'message.new' ? payload.message.id : type),
+  }
+  const own = { isOwn: true, apply: () => expect.unreachable() }
+  const leave = visit(client as unknown as StoreClient, 'room', visitor, {
+    followers: new Set([visitor, own]),
+    userId: () => 'ada',
+  })
+  await atEnd
+  leave()
+  expect(seen).toEqual([
+    'from outside',
+    'membership.changed',
+    'still from outside',
+    'membership.changed',
+    'membership.changed',
+    'membership.changed',
+    'from outside again',
+    'membership.changed',
+    'after what was missed',
+  ])
+  expect(loads).toEqual([0, 8])
 })

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { ConversationSummary, User } from 'chat-server/client'
+import type { ConversationSummary } from 'chat-server/client'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
@@ -9,7 +9,6 @@ export type OpenConversation = Pick<
   ConversationSummary,
   | 'id'
   | 'title'
-  | 'role'
   | 'participant_count'
   | 'direct'
   | 'with'
@@ -42,7 +41,7 @@ interface Read {
 }
 
 /** The conversation of the list; one that is too far down in it, or archived, is read by itself, which may fail. */
-export function useConversation(id: string | undefined, user: User): Omit<Read, 'id'> & { reload(): void } {
+export function useConversation(id: string | undefined): Omit<Read, 'id'> & { reload(): void } {
   const { client, store } = useApp()
   const { conversations, status } = useReadable(store.conversations)
   const listed = useMemo(() => conversations.find((each) => each.id === id), [conversations, id])
@@ -51,11 +50,8 @@ export function useConversation(id: string | undefined, user: User): Omit<Read, 
   useEffect(() => {
     if (id === undefined || listed || status === 'loading') return
     client.conversations.get(id).then(
-      ({ participants, with: partner, direct, ...rest }) => {
-        const role =
-          participants.find(({ user_id }) => user_id === user.id)?.role ?? (rest.joined === false ? 'viewer' : 'member')
-        setRead({ id, conversation: { ...rest, role, ...(direct && { direct }), ...(partner && { with: partner }) } })
-      },
+      ({ with: partner, direct, ...rest }) =>
+        setRead({ id, conversation: { ...rest, ...(direct && { direct }), ...(partner && { with: partner }) } }),
       (error: unknown) => setRead({ id, error }),
     )
   }, [id, listed, status, round, joins.value])

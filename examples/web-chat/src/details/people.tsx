@@ -10,12 +10,13 @@ import { ParticipantItem } from './participant.tsx'
 
 /** Who takes part in a conversation, and for those who look after it: further people, and their roles. */
 export function People({ conversation, user }: TabProps) {
-  const { id, role, can } = conversation
+  const { id, can } = conversation
   const { people, presence: live } = useApp()
   const [participants, setParticipants] = useState<Participant[]>([])
   const load = useAction(async () => setParticipants(await people.load(id)))
   const presence = useReadable(live.presence(useMemo(() => participants.map(({ user_id }) => user_id), [participants])))
   useEffect(() => void load.run(), [conversation.participant_count])
+  const own = participants.find(({ user_id }) => user_id === user.id)
 
   return (
     <>
@@ -32,7 +33,7 @@ export function People({ conversation, user }: TabProps) {
               conversation_id={id}
               participant={each}
               status={status}
-              managedBy={can.includes('manage') ? role : undefined}
+              managedBy={can.includes('manage') ? own?.role : undefined}
               isSelf={each.user_id === user.id}
               onChanged={() => void load.run()}
             />

@@ -44,7 +44,7 @@ export function Chat({ user }: { user: User }) {
   const conversation_id = 'conversation_id' in at ? at.conversation_id : undefined
   const root_id = at.name === 'thread' ? at.root_id : undefined
   const message_id = at.name === 'conversation' || at.name === 'thread' ? at.message_id : undefined
-  const { conversation, error, reload } = useConversation(conversation_id, user)
+  const { conversation, error, reload } = useConversation(conversation_id)
   useTitle(conversation && titleOf(conversation))
   useEffect(loadMarkdown, [])
   useEffect(typeIntoBox, [])
