@@ -10,6 +10,7 @@ import { IconButton } from '../parts/icon-button.tsx'
 import { Select } from '../parts/select.tsx'
 import { roleName } from '../people/role-name.ts'
 import { roomTexts } from '../texts/room.ts'
+import { texts } from '../texts/texts.ts'
 
 type Role = Participant['role']
 
@@ -28,7 +29,7 @@ export function ParticipantItem(props: ParticipantProps) {
   const { conversation_id, participant, status, managedBy, isSelf, onChanged } = props
   const { client, features } = useApp()
   const { people } = roomTexts.value
-  const { user_id, role, username } = participant
+  const { user_id, role, username, kind } = participant
   const [isRemoving, setRemoving] = useState(false)
   const change = useAction(async (next: Role) => {
     await client.participants.changeRole(conversation_id, user_id, { role: next })
@@ -46,6 +47,7 @@ export function ParticipantItem(props: ParticipantProps) {
       <Avatar id={user_id} name={name} presence={status} />
       <span class="name" dir="auto">
         {name} <PresenceText presence={status} />
+        {kind === 'guest' && <span class="tag">{texts.value.is_guest}</span>}
         <small>
           <bdi>@{username}</bdi>
         </small>

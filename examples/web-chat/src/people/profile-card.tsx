@@ -41,6 +41,7 @@ export function ProfileCard({ user_id, conversation_id }: ShownProfile) {
           {person && <bdi>@{person.username}</bdi>}
           {status && <span>{texts.value.conversations[status]}</span>}
           {participant && <span>{roleName(participant.role)}</span>}
+          {participant?.kind === 'guest' && <span>{texts.value.is_guest}</span>}
         </p>
       </div>
       {isSelf && <OwnPhoto user={session.user.value!} />}

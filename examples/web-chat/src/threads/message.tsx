@@ -107,6 +107,7 @@ function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
             {name}
           </strong>
         )}
+        {isHead && message.author_kind === 'guest' && <span class="tag">{texts.value.is_guest}</span>}
         <time datetime={created_at} title={longTime(created_at)}>
           {(isInDay ? timeOf : shortTime)(created_at)}
         </time>

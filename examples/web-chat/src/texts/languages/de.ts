@@ -18,6 +18,7 @@ export const texts: Texts = {
   someone: 'Ehemalige Person',
   assistant: 'Assistent',
   app: 'App',
+  is_guest: 'Gast',
   setUp: {
     title: 'Willkommen',
     text: (name) => `${name} läuft. Lege das erste Konto an: Es verwaltet den Dienst.`,

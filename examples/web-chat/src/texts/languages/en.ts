@@ -21,6 +21,7 @@ export const texts = {
   someone: 'Former participant',
   assistant: 'Assistant',
   app: 'App',
+  is_guest: 'Guest',
   fields: {
     email: 'E-mail',
     password: 'Password',
