@@ -7,6 +7,7 @@ import { named } from '../args/missing.ts'
 import { morePagesHint, pageArgs, toPageInput } from '../args/paging.ts'
 import { resolveUserId, userArg } from '../args/user.ts'
 import { oneLine, print, table } from '../output.ts'
+import { roomLines } from '../room-lines.ts'
 import { withChat } from '../with-chat.ts'
 
 const idArg = { id: { type: 'string', required: true, description: 'Id from `conversation list`' } } as const
@@ -34,7 +35,7 @@ const list = defineCommand({
 })
 
 const show = defineCommand({
-  meta: { name: 'show', description: 'Show the counts and the first 200 participants of a conversation' },
+  meta: { name: 'show', description: 'Show the counts, the rules and the first 200 participants of a conversation' },
   example: 'chat-server conversation show 01980a3c-7000-7a10-8b20-0c4f1d2e3a43',
   args: { ...idArg, ...commonArgs },
   run: ({ args }) =>
@@ -44,6 +45,7 @@ const show = defineCommand({
       const lines = [
         `${title || '(no title)'}: ${participant_count} people, ${threads} threads, ${messages} messages`,
         `created ${created_at}, last activity ${last_activity_at}`,
+        ...roomLines(conversation),
       ]
       const rows = conversation.participants.map(({ username, role, user_id }) => [username, role, user_id])
       print(args, conversation, `${lines.map(oneLine).join('\n')}\n\n${table(['USERNAME', 'ROLE', 'ID'], rows)}`)
@@ -76,10 +78,11 @@ async function askFor(chat: Chat, id: string): Promise<void> {
 }
 
 export default defineGroup({
-  meta: { name: 'conversation', description: 'List, show, delete and bring back conversations' },
+  meta: { name: 'conversation', description: 'List, show, change, delete and bring back conversations' },
   subCommands: {
     list,
     show,
+    set: () => import('./conversation-set.ts').then((module) => module.setConversationCommand),
     export: () => import('./conversation-copies.ts').then((module) => module.exportConversationCommand),
     import: () => import('./conversation-copies.ts').then((module) => module.importConversationCommand),
     delete: remove,

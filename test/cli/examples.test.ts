@@ -62,6 +62,7 @@ const ORDER: string[][] = [
   ['limits profiles delete', 'backup', 'backup run', 'export', 'events prune', 'events renew-epoch'],
   ['limits profiles create', 'backup list', 'backup verify', 'restore', 'import', 'fsck', 'doctor', 'user disable'],
   ['limits assignments create', 'user enable', 'user set-email'],
+  ['conversation set'],
   ['user lockdown', 'conversation export'],
   ['conversation import'],
   ['conversation delete'],

@@ -14,7 +14,7 @@ COMMANDS.push('invite create', 'invite list', 'invite revoke', 'nodes list', 're
 COMMANDS.push('user invite', 'user invites', 'user revoke-invite')
 COMMANDS.push('user show', 'user export', 'user unlock', 'user set-username')
 COMMANDS.push('access explain')
-COMMANDS.push('conversation list', 'conversation show', 'conversation delete')
+COMMANDS.push('conversation list', 'conversation show', 'conversation set', 'conversation delete')
 COMMANDS.push('mail test', 'mail queue list', 'mail queue retry', 'mail queue drop')
 
 const REFUSALS: [line: string, message: string][] = [
@@ -45,6 +45,8 @@ const REFUSALS: [line: string, message: string][] = [
   ['mail queue retry', 'use exactly one of --id and --all'],
   ['mail queue drop --all --id 1', 'use exactly one of --id and --all'],
   ['user invite', 'Missing required positional argument: EMAIL'],
+  ['conversation set --id 1', 'name what to change, such as --visibility listed; --help lists it all'],
+  ['conversation set --id 1 --freeze --unfreeze', '--freeze and --unfreeze exclude each other'],
   ['conversation delete --id 1', 'this cannot be undone: add --yes'],
   ['session revoke', 'use exactly one of --id, --user and --all'],
   ['session revoke --all --user ada', 'use exactly one of --id, --user and --all'],

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, Limit, text } from '../../core/schema.ts'
-import { ParticipantRole } from './schema.ts'
+import { ConversationFields, ParticipantRole } from './schema.ts'
 import { Layout } from './schema-look.ts'
 
 const Count = v.pipe(v.number(), v.integer())
@@ -35,8 +35,18 @@ export type OverviewRow = Omit<ConversationOverview, 'is_group' | 'layout' | 'cr
 export const ParticipantFacts = v.object({ user_id: Id, username: v.string(), role: ParticipantRole })
 export type ParticipantFacts = v.InferOutput<typeof ParticipantFacts>
 
-/** A conversation with its first participants. */
-export const ConversationFacts = v.object({ ...ConversationOverview.entries, participants: v.array(ParticipantFacts) })
+const { topic, visibility, policy, auto_join, frozen_at } = ConversationFields.entries
+
+/** A conversation with what its owners have set, and its first participants. */
+export const ConversationFacts = v.object({
+  ...ConversationOverview.entries,
+  topic,
+  visibility,
+  policy,
+  auto_join,
+  frozen_at,
+  participants: v.array(ParticipantFacts),
+})
 export type ConversationFacts = v.InferOutput<typeof ConversationFacts>
 
 export const AllConversationsQuery = v.object({

@@ -5,6 +5,7 @@ import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { lockAsSystem } from '../memberships/access.ts'
 import { layoutOf } from '../memberships/rules-look.ts'
+import { findConversation, toFields } from '../memberships/store-conversations.ts'
 import { hide } from './removal.ts'
 import {
   AllConversationsQuery,
@@ -36,7 +37,7 @@ export const listAll = useCase({
 })
 
 /**
- * A conversation with its counts and its first participants, and no texts of messages.
+ * A conversation with its counts, what its owners have set and its first participants, and no texts of messages.
  *
  * @throws ChatError `forbidden` unless the actor is the operator; `not_found`
  */
@@ -48,7 +49,18 @@ export const describe = useCase({
     return ctx.db.snapshot(async (db) => {
       const row = await findOverview(db, conversationId)
       if (!row) throw new ChatError('not_found')
-      return { ...toOverview(row), participants: await listPeopleOf(db, conversationId, MAX_SHOWN) }
+      const { topic, visibility, policy, auto_join, frozen_at } = toFields(
+        (await findConversation(db, conversationId))!,
+      )
+      return {
+        ...toOverview(row),
+        ...(topic !== undefined && { topic }),
+        visibility,
+        policy,
+        ...(auto_join && { auto_join }),
+        ...(frozen_at && { frozen_at }),
+        participants: await listPeopleOf(db, conversationId, MAX_SHOWN),
+      }
     })
   },
 })

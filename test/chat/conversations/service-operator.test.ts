@@ -54,4 +54,25 @@ describeService('conversations, to the operator', (service) => {
     const { entries } = await service.chat.audit.list(OPERATOR, { act: 'conversation.deleted' })
     expect(entries).toMatchObject([{ subject_id: world.conversation_id }])
   })
+
+  it('are shown with who sees them, joins them and writes in them', async () => {
+    const { chat } = service
+    const { conversation_id: id } = await chat.conversations.create(await chat.system('host'), {
+      title: 'Engines',
+      topic: 'About engines',
+      visibility: 'open',
+      policy: { join: 'anyone', post: 'admins' },
+      auto_join: 'members',
+    })
+    expect(await chat.conversations.describe(OPERATOR, id)).toMatchObject({
+      topic: 'About engines',
+      visibility: 'open',
+      policy: { join: 'anyone', post: 'admins' },
+      auto_join: 'members',
+    })
+    await chat.conversations.rename(await chat.system('host'), id, { auto_join: null, frozen: true, topic: '' })
+    const frozen = await chat.conversations.describe(OPERATOR, id)
+    expect(frozen).toMatchObject({ frozen_at: expect.any(String) })
+    for (const unset of ['topic', 'auto_join']) expect(frozen).not.toHaveProperty(unset)
+  })
 })
