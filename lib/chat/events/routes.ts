@@ -27,7 +27,7 @@ export const streamAll = route({
   tag: 'Stream',
   summary: 'Follow the events of all your conversations in one stream (Server-Sent Events)',
   description:
-    'Like the stream of one conversation; includes conversations joined later. Ids of the two kinds of streams are not interchangeable. Order is guaranteed within a conversation.',
+    'Like the stream of one conversation; includes conversations joined later. Ids of the two kinds of streams are not interchangeable. Order is guaranteed within a conversation. A server key with the scope `system` follows all conversations; its events have `subjects` beside the payload: your own ids of the users that they name, by user id.',
   access: 'session',
   answer: 'stream',
   headers: StreamHeaders,

@@ -9,7 +9,7 @@ import type { Delivered, Delivery } from '../../live/readers/delivery.ts'
 import type { Reader, Sink } from '../../live/readers/reader.ts'
 import { requireReader } from '../memberships/access.ts'
 import { StreamQuery } from './schema.ts'
-import { subjectsIn } from './subjects.ts'
+import { withSubjects } from './with-subjects.ts'
 
 /** An authorised stream with a reserved place: connect it, or release the place. */
 export interface Opening {
@@ -34,7 +34,8 @@ export const open = useCase({
 })
 
 /**
- * Reserves a place on the stream of all the actor's conversations, including those joined later.
+ * Reserves a place on the stream of all the actor's conversations, including those joined later. For a system actor, each
+ * event has `subjects` beside its payload.
  *
  * @throws ChatError `validation_failed`; `forbidden` for the operator; `too_many_streams`; `unavailable` while the service drains
  */
@@ -44,7 +45,8 @@ export const openAll = useCase({
   errors: ['validation_failed', 'too_many_streams', 'unavailable'],
   run: async (ctx, actor, input): Promise<Opening> => {
     assertUser(actor)
-    return reserve(ctx, actor, { conversation_id: undefined, is_outside: false }, input)
+    const opening = await reserve(ctx, actor, { conversation_id: undefined, is_outside: false }, input)
+    return actor.system === undefined ? opening : withSubjects(ctx, opening)
   },
 })
 
@@ -125,12 +127,7 @@ export interface Followed extends Delivered {
  */
 export async function* followAll(ctx: Context, actor: Actor, options: FollowOptions = {}): AsyncGenerator<Followed> {
   assertKnown(options, FOLLOW_OPTIONS)
-  const events = iterate(await openAll.run(ctx, actor, options), options.signal)
-  if (actor.system === undefined) return yield* events
-  for await (const delivered of events) {
-    const [subjects] = await subjectsIn(ctx.db, [delivered.event])
-    yield { ...delivered, subjects: subjects! }
-  }
+  yield* iterate(await openAll.run(ctx, actor, options), options.signal)
 }
 
 async function* iterate(opening: Opening, signal?: AbortSignal): AsyncGenerator<Delivered> {

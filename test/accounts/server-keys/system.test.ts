@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
+import { readEvents } from '../../../lib/client/event-stream.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
@@ -45,6 +46,45 @@ describeOnEachDatabase('a server key with the scope system', (openUrl) => {
     await ada.messages.postRoot(own.conversation_id, { content: 'seen by the host' })
     await stream.until('thread.new', (event) => JSON.stringify(event).includes('seen by the host'))
     await stream.close()
+  })
+
+  it("gets your own ids beside each event of the stream, live and replayed; a member's stream has none", async () => {
+    const zoe = await service.chat.users.actorOf('42')
+    const { conversation_id } = await ada.conversations.create({ title: 'Named' })
+    await ada.participants.add(conversation_id, { user_id: zoe.user_id })
+    const { key: own } = await ada.keys.create({ name: 'own' })
+    const linesOf = async (bearer: string, headers: Record<string, string>, count: number) => {
+      const abort = new AbortController()
+      const response = await fetch(`${service.base_url}/api/stream`, {
+        headers: { authorization: `Bearer ${bearer}`, ...headers },
+        signal: abort.signal,
+      })
+      const lines: { id?: string | undefined; data: Record<string, unknown> }[] = []
+      const reading = (async () => {
+        for await (const { type, id, data } of readEvents(response.body!)) {
+          if (!['stream.ready', 'thread.new', 'message.new'].includes(type)) continue
+          lines.push({ id, data: JSON.parse(data) })
+          if (lines.length === count) break
+        }
+        abort.abort()
+        return lines
+      })()
+      await expect.poll(() => lines.length).toBeGreaterThan(0)
+      return { reading }
+    }
+    const act_as = { 'chat-act-as': 'system:orders' }
+    const ofHost = await linesOf(key, act_as, 5)
+    const ofMember = await linesOf(own, {}, 5)
+    await service.chat.messages.postRoot(zoe, conversation_id, { content: 'one' })
+    await ada.messages.postRoot(conversation_id, { content: 'two' })
+    const [host, member] = await Promise.all([ofHost.reading, ofMember.reading])
+    const zoes = { [zoe.user_id]: '42' }
+    expect(host.map(({ data }) => data.subjects)).toEqual([{}, zoes, zoes, {}, {}])
+    expect(host.map(({ data: { type, payload } }) => ({ type, payload })).slice(1)).toEqual(
+      member.map(({ data }) => data).slice(1),
+    )
+    const replayed = await (await linesOf(key, { ...act_as, 'last-event-id': host[0]!.id! }, 5)).reading
+    expect(replayed.slice(1).map(({ data }) => data)).toEqual(host.slice(1).map(({ data }) => data))
   })
 
   it('makes one conversation when many calls name a ref at once', async () => {
