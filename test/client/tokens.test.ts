@@ -3,15 +3,16 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ClientOptions, createChatClient } from '../../lib/client/index.ts'
 import { SECOND } from '../../lib/core/units.ts'
 import { OPERATOR } from '../../lib/index.ts'
+import { filesInFolder } from '../support/files-folder.ts'
 import { codeOf, startService } from '../support/service.ts'
 
 const SECRET = 'a secret of at least thirty-two bytes'
 const JWT = { issuer: 'https://shop.example.org', audience: 'chat', secret: SECRET }
 
-async function start() {
+async function start(config: object = {}) {
   let ahead = 0
   const now = () => Date.now() * 1000 + ahead
-  const service = await startService('sqlite::memory:', { config: { auth: { jwt: JWT } }, ports: { now } })
+  const service = await startService('sqlite::memory:', { config: { ...config, auth: { jwt: JWT } }, ports: { now } })
   onTestFinished(() => service.close())
   const asked: boolean[] = []
   const sign = (seconds: number, shift = 0) => {
@@ -33,6 +34,10 @@ async function start() {
     asked,
     sign,
     clientOf,
+    async read(path: string, token: string) {
+      const headers = { authorization: `Bearer ${token}` }
+      return Buffer.from(await (await fetch(new URL(path, service.base_url), { headers })).arrayBuffer())
+    },
     pass: (seconds: number) => {
       ahead += seconds * SECOND
     },
@@ -101,6 +106,25 @@ describe('a client with tokens', () => {
     expect(titles).toEqual(['first', 'second'])
     expect(asked.slice(1)).toContain(true)
     await events.return(undefined)
+  })
+
+  it('uploads on with the next token when one expires between two parts', async () => {
+    const { asked, sign, clientOf, pass, read } = await start({ attachments: await filesInFolder() })
+    const client = clientOf(() => sign(60))
+    const { conversation_id } = await client.conversations.create({})
+    const bytes = Buffer.alloc(5 * 4 * 1024 * 1024 + 10, 'engine')
+    let isLate = false
+    const attachment = await client.upload(conversation_id, new File([bytes], 'engine.bin'), {
+      onProgress({ sent }) {
+        if (sent > 0 && !isLate) pass(100)
+        isLate ||= sent > 0
+      },
+    })
+    expect(attachment).toMatchObject({ size: bytes.length, status: 'ready' })
+    expect(asked).toEqual([false, true])
+    const { url } = await client.attachments.link(attachment.id, {})
+    for (const path of [url, `/api/attachments/${attachment.id}/content`])
+      expect(Buffer.compare(await read(path, await sign(60)), bytes)).toBe(0)
   })
 
   it('is no client with an API key', () => {

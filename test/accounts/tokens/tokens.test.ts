@@ -6,6 +6,7 @@ import { type Identity, OPERATOR } from '../../../lib/index.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes, startNodes } from '../../support/describe-service.ts'
+import { filesInFolder } from '../../support/files-folder.ts'
 import { codeOf, PASSWORD, type Person, startService } from '../../support/service.ts'
 import { openStream } from '../../support/stream.ts'
 
@@ -27,7 +28,10 @@ describeOnEachDatabase('tokens that the service issues', (openUrl) => {
   const note = (message: string, fields?: object) => void lines.push(`${message} ${JSON.stringify(fields)}`)
   const log = { debug: note, info: note, warn: note, error: note }
   const [service, node] = setUpNodes(async () =>
-    startNodes(await openUrl(), { config: { auth: { jwt: JWT }, log: { requests: 'all' } }, ports: { now, log } }),
+    startNodes(await openUrl(), {
+      config: { auth: { jwt: JWT }, log: { requests: 'all' }, attachments: await filesInFolder() },
+      ports: { now, log },
+    }),
   )
   const as = (token: string, { base_url } = service) =>
     createAdminClient({ base_url, api_key: token, fetch: checkedFetch, retry_ms: 10 })
@@ -226,6 +230,28 @@ describeOnEachDatabase('tokens that the service issues', (openUrl) => {
     expect(await codeOf(issue(await service.chat.users.actor(maker.id), { user_id: user.id }))).toBe('forbidden')
     await service.chat.users.change(OPERATOR, user.id, { disabled: true })
     expect(await codeOf(issue(OPERATOR, { subject: 'shop 7' }))).toBe('account_disabled')
+  })
+
+  it('read files by a link, and both end with the session', async () => {
+    const { maker, conversation_id, token } = await person('reader')
+    const bytes = Buffer.from('engine')
+    const { attachment } = await as(token).attachments.create(conversation_id, { name: 'a.bin', size: bytes.length })
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' }
+    const parts = `${service.base_url}/api/attachments/${attachment.id}/parts/1`
+    expect((await fetch(parts, { method: 'PUT', headers, body: bytes })).status).toBe(200)
+    const { url } = await as(token).attachments.link(attachment.id, {})
+    const content = `/api/attachments/${attachment.id}/content`
+    const read = async (path: string, sent: Record<string, string> = {}) => {
+      await nextTurn()
+      const response = await fetch(new URL(path, node.base_url), { headers: sent })
+      return response.ok ? response.text() : response.status
+    }
+    const { authorization } = headers
+    expect([await read(url), await read(content, { authorization })]).toEqual(['engine', 'engine'])
+    const { token: narrow } = await maker.tokens.issue({ scopes: ['stream'] })
+    expect(await read(content, { authorization: `Bearer ${narrow}` })).toBe(403)
+    await maker.auth.logout()
+    expect([await read(url), await read(content, { authorization })]).toEqual([404, 401])
   })
 
   it('are a caller of the library only if they write', async () => {
