@@ -4,10 +4,11 @@ import type { ConversationStreamEvent } from '../types.ts'
 
 /** The quote of a message, as the service composes it. */
 export function toQuote(message: Message): Quote {
-  const { id, root_id, author_user_id, author_kind, content, prompt, attachments, deleted_at } = message
+  const { id, root_id, role, author_user_id, author_kind, content, prompt, attachments, deleted_at } = message
   return {
     message_id: id,
     root_id,
+    ...(role !== 'user' && { role }),
     ...(author_user_id && { author_user_id }),
     ...(author_kind && { author_kind }),
     ...(deleted_at
