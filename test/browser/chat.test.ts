@@ -229,6 +229,7 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     const title = `${'Donaudampfschifffahrtsgesellschaft'.repeat(4)} <b>מנוע</b>`
     await page.fill('dialog [name=title]', title)
     await page.press('dialog [name=title]', 'Enter')
+    await page.waitForSelector('.conversation h2:has-text("Donaudampf")')
     await write(page, 'conversation', HOSTILE)
     await page.waitForSelector('.message table')
     const found = await page.evaluate(`({
