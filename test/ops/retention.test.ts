@@ -223,6 +223,9 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
       ...{ id, conversation_id, token_hash: id, role: 'member', max_uses: 1, created_at: at, expires_at: at },
     }))
     await insert('api_keys', (id) => ({ id, user_id, name: id, key_hash: id, created_at: at, expires_at: at }))
+    await insert('server_keys', (id) => ({
+      ...{ id, name: id, scopes: 'users', key_hash: id, created_at: at, expires_at: at },
+    }))
     await insert('password_resets', (id) => ({ token_hash: id, user_id, expires_at: at }))
     await insert('email_verifications', (id) => ({ token_hash: id, user_id, email_key: id, expires_at: at }))
     await insert('email_requests', (id) => ({

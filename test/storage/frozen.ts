@@ -70,6 +70,7 @@ export const FROZEN = {
     '0074-guests': 'KBwFzmHAmdiJfJZ9T0r1_1lrWTrgGF48hjOTMUqlul8',
     '0075-server-keys': 'ZaJh9BnaOJ0DSgG8HjbxghwBJLHspIMXF1Ie0H_ZsOw',
     '0076-automatic-joins': 'eayfwlwt6UnbIjBlH1sdin3u2poT24oENeE8Lk9pYC4',
+    '0077-expired-server-keys': 'oDXyoYbGiN-pZpC_jegKbYC9mHjQDp8yQFeHvw5LuzQ',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -141,5 +142,6 @@ export const FROZEN = {
     '0074-guests': 'Nq_Diw0ZNyvoMajJDhQ3ccJgjgwLFRbsWLp6KwwVVuc',
     '0075-server-keys': 'QBcCtp85JA0w75xCfI2lTRcznGCKXdj3KNrAr5uyMZc',
     '0076-automatic-joins': 'eayfwlwt6UnbIjBlH1sdin3u2poT24oENeE8Lk9pYC4',
+    '0077-expired-server-keys': 'oDXyoYbGiN-pZpC_jegKbYC9mHjQDp8yQFeHvw5LuzQ',
   },
 }

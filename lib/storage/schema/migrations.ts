@@ -68,6 +68,7 @@ import { publicRooms } from './0073-public-rooms.ts'
 import { guests } from './0074-guests.ts'
 import { serverKeys } from './0075-server-keys.ts'
 import { automaticJoins } from './0076-automatic-joins.ts'
+import { expiredServerKeys } from './0077-expired-server-keys.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -173,6 +174,7 @@ export const MIGRATIONS: readonly Migration[] = [
   guests,
   serverKeys,
   automaticJoins,
+  expiredServerKeys,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */
