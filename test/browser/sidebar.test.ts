@@ -189,7 +189,14 @@ describe.skipIf(!hasBrowser)('the sidebar', () => {
     await page.waitForSelector('.conversation h2:text-is("Engines")')
     await expect.poll(() => page.evaluate(isInView), TIMEOUT).toBe(true)
     await create(100)
-    await page.waitForSelector('.conversations a:has-text("Room 99")')
+    // The open room stays in view as rows come above it: the newest may not be rendered until then.
+    const toTop = `document.querySelector('.conversations').scrollTop = 0`
+    await expect
+      .poll(async () => {
+        await page.evaluate(toTop)
+        return listed(page)
+      }, TIMEOUT)
+      .toContain('Room 99')
     const toEnd = `document.querySelector('.conversations').scrollTop = 1e9`
     // All pages are read; at its top, only the first rows of the list are rendered.
     await expect
@@ -198,7 +205,7 @@ describe.skipIf(!hasBrowser)('the sidebar', () => {
         return listed(page)
       }, TIMEOUT)
       .toContain('Sums')
-    await page.evaluate(`document.querySelector('.conversations').scrollTop = 0`)
+    await page.evaluate(toTop)
     await page.waitForSelector('.conversations a:has-text("Weaving")', { state: 'detached' })
     await page.goto(`${stage.url}/#/c/${weaving}`)
     await page.waitForSelector('.conversation h2:text-is("Weaving")')
