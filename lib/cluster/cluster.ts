@@ -94,7 +94,10 @@ export function createCluster(given: ClusterDeps) {
     announce: publisher.announce,
     announceUsers: publisher.announceUsers,
 
-    /** Registers the process, and begins to receive signals of the others. When it resolves, they know this process. */
+    /**
+     * Registers the process, and begins to receive signals of the others. When it resolves, they have had the time to see
+     * this process.
+     */
     async start(self: PeerHandler): Promise<void> {
       started_at ??= clock.now()
       if (!isShared || peerHandler) return

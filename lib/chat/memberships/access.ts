@@ -113,15 +113,15 @@ interface Purpose {
 
 /** @throws ChatError `forbidden` for a reader who does not participate */
 export function assertJoined({ is_outside }: Membership): void {
-  if (is_outside) throw NOT_JOINED()
+  if (is_outside) throw newNotJoined()
 }
 
-const NOT_JOINED = () => new ChatError('forbidden', { reason: 'not_joined' })
+const newNotJoined = () => new ChatError('forbidden', { reason: 'not_joined' })
 
 /** The roles of the service are asked before the conversation: who may not post at all is not told to join. */
 function notJoined({ access }: WithAccess, actor: Actor, { act, evenReadOnly }: Purpose): ChatError {
   const byRoles = evenReadOnly ? undefined : refusalByRoles(access, actor, act)
-  return byRoles ? toRefused(byRoles) : NOT_JOINED()
+  return byRoles ? toRefused(byRoles) : newNotJoined()
 }
 
 /**
