@@ -68,6 +68,7 @@ import { createServiceClock } from './ops/clock.ts'
 import { createDatabaseLevels } from './ops/database-levels.ts'
 import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
+import { listHistories } from './storage/histories.ts'
 import type { Storage } from './storage/open.ts'
 import { createKeyOf } from './storage/secret.ts'
 import { createTaskWorker, type TaskHandlers, type TaskOutcome, type TaskRun } from './tasks/runner.ts'
@@ -241,6 +242,7 @@ function createLive(
     hook: ports.hooks?.afterEvent,
     sourceOf: sources.ofConversation,
     subjectsIn: (events) => subjectsIn(db, events),
+    listHistories: () => listHistories(db),
     log,
   })
   const commits = createCommits()

@@ -220,10 +220,15 @@ export interface JoinBefore {
 export type JoinVerdict = void | undefined | { refuse: string }
 
 /**
- * An event of the log, with its number in its conversation, and your own ids of the users that it names, by their user ids,
+ * An event of the log, with its id, which no other event has, its number in its conversation, and your own ids of the users that it names, by their user ids,
  * where your application has the login.
  */
-export type EventAfter = PersistedEvent & { conversation_id: string; seq: number; subjects: Record<string, string> }
+export type EventAfter = PersistedEvent & {
+  id: string
+  conversation_id: string
+  seq: number
+  subjects: Record<string, string>
+}
 
 /**
  * A message bus, such as a subject of NATS. Messages may be lost, repeated, or come back to their sender; they should

@@ -25,6 +25,7 @@ import { PORTS, type Ports } from './ports.ts'
 import { assertImported } from './storage/archive/import.ts'
 import { learnClock } from './storage/clock-notes.ts'
 import { withReason } from './storage/errors.ts'
+import { ensureHistory } from './storage/histories.ts'
 import { assertUtf8 } from './storage/inspect.ts'
 import { assertStorage, type Storage } from './storage/open.ts'
 import { assertMigrated, listMigrations, migrate, SCHEMA_VERSION } from './storage/schema/migrate.ts'
@@ -219,6 +220,7 @@ function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
     if (ctx.config.storage.migrate) await migrateLogged(ctx)
     else await assertMigrated(db)
     await assertImported(db)
+    await ensureHistory(db)
     await ctx.search.open()
     if (lifecycle.state === 'starting') lifecycle.state = 'started'
     if (options.background === false) return

@@ -16,6 +16,11 @@ export interface EventRow {
   detail: string | null
 }
 
+/** A line of the log, with its number among all events. */
+export interface StoredRow extends EventRow {
+  id: number
+}
+
 /** A line of a log, with its event. */
 export interface NumberedEvent {
   seq: number
@@ -26,9 +31,9 @@ export interface NumberedEvent {
 }
 
 /** Up to `limit` lines after `seq`, in order. By (conversation_id, seq). */
-export function listEvents(db: Queries, conversationId: string, seq: number, limit: number): Promise<EventRow[]> {
-  return db.all<EventRow>(
-    sql`SELECT seq, conversation_id, type, message_id, user_id, detail, created_at FROM events
+export function listEvents(db: Queries, conversationId: string, seq: number, limit: number): Promise<StoredRow[]> {
+  return db.all<StoredRow>(
+    sql`SELECT id, seq, conversation_id, type, message_id, user_id, detail, created_at FROM events
       WHERE conversation_id = ${conversationId} AND seq > ${seq}
       ORDER BY seq
       LIMIT ${limit}`,

@@ -1,4 +1,5 @@
 import type { Database } from '../../storage/database.ts'
+import { beginHistory } from '../../storage/histories.ts'
 import { sql } from '../../storage/sql.ts'
 
 /** The next transaction of the server. The rows that a statement sees have lower ones, unless they were written on another server. */
@@ -16,7 +17,15 @@ export async function forgetOtherServer(db: Database): Promise<void> {
     const found = await db.get(sql`SELECT 1 AS one FROM ${table} WHERE xid >= ${NEXT_XID} ORDER BY xid DESC LIMIT 1`)
     const forget = sql`UPDATE ${table} SET xid = NULL WHERE xid >= ${NEXT_XID}`
     // It may be all rows of the log.
-    if (found) await db.write((tx) => tx.run(forget), { timeout: false })
+    if (!found) continue
+    await db.write(
+      async (tx) => {
+        await tx.run(forget)
+        // The other server may have written more since the dump: its ids are not given again.
+        await beginHistory(tx, { force: true })
+      },
+      { timeout: false },
+    )
   }
   await db.run(sql`DELETE FROM meta WHERE name = 'last_deleted_xid' AND value::xid8 >= ${NEXT_XID}`)
 }

@@ -3,6 +3,7 @@ import { causeText } from '../../core/errors.ts'
 import { withDeadline } from '../../core/scheduling/deadline.ts'
 import { warnOnce } from '../../core/scheduling/once.ts'
 import { createWorkers } from '../../core/scheduling/workers.ts'
+import { type History, toEventName } from '../../storage/histories.ts'
 import type { Source } from '../conversation/channel.ts'
 import type { Commit, EventRange } from './commits.ts'
 
@@ -48,6 +49,7 @@ interface Deps {
   sourceOf: (conversationId: string) => Pick<Source, 'read'>
   /** For each of these events, the host's own ids of the users that it names. */
   subjectsIn: (events: readonly unknown[]) => Promise<Record<string, string>[]>
+  listHistories: () => Promise<History[]>
   log: Log
 }
 
@@ -71,10 +73,10 @@ export function createAfterEvents(deps: Deps): AfterEvents {
   }
 
   /** Drops the events themselves where too much of them is kept. */
-  function bounded({ first, last, known }: Range): Waiting {
+  function bounded({ first, last, known, ids }: Range): Waiting {
     const size = count < MAX_KEPT.events && known.length > 0 ? JSON.stringify(known).length : 0
     const isKept = size > 0 && characters + size <= MAX_KEPT.characters
-    return { first, last, known: isKept ? known : [], characters: isKept ? size : 0 }
+    return { first, last, known: isKept ? known : [], ids, characters: isKept ? size : 0 }
   }
 
   function add(conversationId: string, range: Range): void {
@@ -132,7 +134,7 @@ function createLanes() {
 }
 
 /** Calls the hook with the events of a range, read from the log unless they are known. */
-function createPassing({ hook, sourceOf, subjectsIn, log }: Deps, isClosed: () => boolean) {
+function createPassing({ hook, sourceOf, subjectsIn, listHistories, log }: Deps, isClosed: () => boolean) {
   const failed = warnOnce((cause: string) => log.warn('hooks.afterEvent has failed', { cause }))
 
   async function pass(event: EventAfter): Promise<void> {
@@ -148,13 +150,15 @@ function createPassing({ hook, sourceOf, subjectsIn, log }: Deps, isClosed: () =
   return {
     failed,
     /** A read that fails loses the rest of the range. */
-    async passRange(conversation_id: string, { first, last, known }: Range): Promise<void> {
+    async passRange(conversation_id: string, { first, last, known, ids }: Range): Promise<void> {
+      const histories = await listHistories()
       for (let next = first; next <= last && !isClosed(); ) {
         const lines = known.length > 0 ? known : (await sourceOf(conversation_id).read(next - 1, PAGE)).lines
         const subjects = await subjectsIn(lines.map(({ event }) => event))
         for (const [index, { seq, event }] of lines.entries()) {
           if (seq > last || isClosed()) break
-          const more = { conversation_id, seq, subjects: subjects[index]! }
+          const id = toEventName(histories, ids[seq - first]!)
+          const more = { id, conversation_id, seq, subjects: subjects[index]! }
           if (event) await pass({ ...(event as PersistedEvent), ...more } as EventAfter)
         }
         next = (lines.at(-1)?.seq ?? last) + 1

@@ -10,6 +10,8 @@ export interface EventRange {
   first: number
   last: number
   known: NumberedEvent[]
+  /** Their numbers among all events, in their order. */
+  ids: number[]
 }
 
 /** An entry of the audit log, with its id. */

@@ -109,7 +109,8 @@ export function createWrite(deps: {
     // Together: each writer of a shared commit then publishes the same number of microtasks after it, so in order.
     const [{ heads, rows }, ...made] = await Promise.all([appended, ...notified])
     const logged = additions.filter(({ conversation_id, events }) => heads.has(conversation_id) && events.length > 0)
-    const ranges = logged.map((addition) => toRange(addition, heads.get(addition.conversation_id)!))
+    const ids = idsOf(rows)
+    const ranges = logged.map((addition) => toRange(addition, heads.get(addition.conversation_id)!, ids))
     for (const { conversation_id, known } of ranges) outcome.conversations.set(conversation_id, known)
     const notifications = made.flat()
     outcome.ephemeral.push(...eventsOf(notifications))
@@ -238,11 +239,28 @@ function eventsOf(notifications: readonly MadeNotification[]): Ephemeral[] {
 }
 
 /** New events with their numbers, as a read of the log would return them, if the payloads of all are known. */
-function toRange({ conversation_id, at, events }: Addition, before: number): EventRange {
+function toRange({ conversation_id, at, events }: Addition, before: number, ids: Map<string, number[]>): EventRange {
   const lines = events.map(({ type, payload }, index) => {
     const event = payload && ({ type, payload } as PersistedEvent)
     return { seq: before + 1 + index, conversation_id, at, ...(event && { event }) }
   })
   const known = lines.every((line) => line.event) ? lines : []
-  return { conversation_id, first: before + 1, last: before + events.length, known }
+  return {
+    conversation_id,
+    first: before + 1,
+    last: before + events.length,
+    known,
+    ids: ids.get(conversation_id) ?? [],
+  }
+}
+
+/** The numbers of new lines among all events, by conversation and in its order. */
+function idsOf(rows: FeedRow[]): Map<string, number[]> {
+  const ids = new Map<string, number[]>()
+  for (const { conversation_id, id } of rows) {
+    const some = ids.get(conversation_id)
+    if (some) some.push(id)
+    else ids.set(conversation_id, [id])
+  }
+  return ids
 }

@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { type EventRow, listEvents } from '../log/log.ts'
+import { type EventRow, listEvents, type StoredRow } from '../log/log.ts'
 import { type Audited, type Commit, type EventRange, NO_COMMIT } from './commits.ts'
 
 /** The fields in which an event differs from another one with its number. */
@@ -35,7 +35,7 @@ export function createWritten(options: {
         const seqs = [...numbers.values()].sort((a, b) => a - b)
         const first = seqs[0]!
         const rows = await listEvents(db, conversation_id, first - 1, seqs.at(-1)! - first + 1)
-        for (const row of rows) if (numbers.has(keyOf(row))) extend(ranges, conversation_id, row.seq)
+        for (const row of rows) if (numbers.has(keyOf(row))) extend(ranges, conversation_id, row)
       }
       return { ...NO_COMMIT, ranges, audited: audited.filter(({ id }) => stored.has(id)) }
     },
@@ -46,9 +46,11 @@ function keyOf({ seq, type, message_id, user_id, created_at }: Identity): string
   return [seq, type, message_id, user_id, created_at].join(' ')
 }
 
-/** Adds a number to the last range, or begins another one. */
-function extend(ranges: EventRange[], conversation_id: string, seq: number): void {
+/** Adds a line to the last range, or begins another one. */
+function extend(ranges: EventRange[], conversation_id: string, { seq, id }: StoredRow): void {
   const range = ranges.at(-1)
-  if (range?.conversation_id === conversation_id && range.last + 1 === seq) range.last = seq
-  else ranges.push({ conversation_id, first: seq, last: seq, known: [] })
+  if (range?.conversation_id === conversation_id && range.last + 1 === seq) {
+    range.last = seq
+    range.ids.push(id)
+  } else ranges.push({ conversation_id, first: seq, last: seq, known: [], ids: [id] })
 }

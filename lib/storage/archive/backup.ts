@@ -7,6 +7,7 @@ import { hasTable } from '../catalog.ts'
 import { forgetClock } from '../clock-notes.ts'
 import type { Database, Queries } from '../database.ts'
 import { isDamage } from '../errors.ts'
+import { beginHistory } from '../histories.ts'
 import { findDatabaseFile, getDatabaseFile } from '../place.ts'
 import { assertMigratable } from '../schema/migrate.ts'
 import { assertAlone, assertOurs } from '../schema/verify.ts'
@@ -96,7 +97,7 @@ export async function assertRestorable(db: Database, name: string, signal?: Abor
 }
 
 /**
- * Starts a new event history: ids issued before become invalid. Its backups get a new id, too: as the copy of a database
+ * Starts a new event history: positions issued before become invalid, and no new event gets the id of an earlier one. Its backups get a new id, too: as the copy of a database
  * it would delete those of the original, and wait for a backup that the original was making.
  */
 export async function renewEpoch(db: Database): Promise<void> {
@@ -104,6 +105,7 @@ export async function renewEpoch(db: Database): Promise<void> {
   const hasSchedules = await hasTable(db, 'schedules')
   await db.write(async (tx) => {
     await tx.run(sql`UPDATE meta SET value = ${newId()} WHERE name = 'epoch'`)
+    await beginHistory(tx)
     if (hasSchedules) await tx.run(sql`DELETE FROM schedules`)
     // The time since the backup is no step of a clock.
     await forgetClock(tx)

@@ -2,6 +2,7 @@ import { newId } from '../../core/ids.ts'
 import { currentMicros, toInstant } from '../../core/time.ts'
 import { DAY } from '../../core/units.ts'
 import type { Database, Dialect, Queries, Row } from '../database.ts'
+import { listHistories } from '../histories.ts'
 import { assertExact, listMigrations } from '../schema/migrate.ts'
 import { among, isErasedAuthor, join, literal, type Micros, name, type Sql, sql, where } from '../sql.ts'
 import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
@@ -25,7 +26,8 @@ export async function exportArchive(
   const say = async (...lines: Line[]) => write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   const storage = (await db.get<{ value: string }>(sql`SELECT value FROM meta WHERE name = 'storage'`))?.value
   const header = { chat_server_archive: VERSION, id: newId(), exported_at: toInstant(currentMicros()), migrations }
-  await say({ ...header, ...(storage !== undefined && { storage }) })
+  const event_histories = await listHistories(db)
+  await say({ ...header, ...(storage !== undefined && { storage }), event_histories })
   const counts: Counts = {}
   await db.snapshot(
     async (queries) => {

@@ -1,4 +1,5 @@
 import type { Row } from '../database.ts'
+import type { History } from '../histories.ts'
 
 /** The version of the archive format; it changes when older programs cannot read the new one. */
 export const VERSION = 1
@@ -60,6 +61,8 @@ export interface Header {
   exported_at: string
   migrations: string[]
   storage?: string
+  /** By which its events keep their ids. */
+  event_histories?: History[]
   /** The only conversation that it has, by id; without it, it has a whole database. */
   conversation?: string
 }

@@ -1,5 +1,6 @@
 import { newId } from '../../core/ids.ts'
 import type { Database, Filling, Queries, Row } from '../database.ts'
+import { beginHistory, parseHistories } from '../histories.ts'
 import { findTooLong } from '../lengths.ts'
 import { RECOUNT_MESSAGES } from '../schema/0012-unread-totals.ts'
 import { FIND_ACTIVITY } from '../schema/0019-people.ts'
@@ -136,9 +137,12 @@ async function begin(db: Database, header: Header): Promise<void> {
       if (await tx.get(sql`SELECT 1 AS found FROM ${name(table)} LIMIT 1`)) throw new Error('The database is not empty')
     }
     // The next start fills the index of the search. The files are those of the archive.
-    await tx.run(sql`DELETE FROM meta WHERE name IN ('search', 'storage')`)
+    await tx.run(sql`DELETE FROM meta WHERE name IN ('search', 'storage', 'event_histories')`)
     if (typeof header.storage === 'string')
       await tx.run(sql`INSERT INTO meta (name, value) VALUES ('storage', ${header.storage})`)
+    const histories = parseHistories(JSON.stringify(header.event_histories ?? []))
+    if (histories.length > 0)
+      await tx.run(sql`INSERT INTO meta (name, value) VALUES ('event_histories', ${JSON.stringify(histories)})`)
     await tx.run(
       sql`INSERT INTO meta (name, value) VALUES ('import', ${header.id})
         ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
@@ -262,6 +266,7 @@ async function finish({ db, write }: Filler, expected: Counts): Promise<Counts> 
     ]
     for (const recount of all) await tx.run(recount)
     await tx.run(sql`UPDATE meta SET value = ${newId()} WHERE name = 'epoch'`)
+    await beginHistory(tx)
     await tx.run(DELETE_MARK)
   })
   return counts

@@ -8,7 +8,7 @@ const UPDATED = { type: 'conversation.updated', payload: { conversation: {} } }
 
 /** A commit with these events of one conversation. */
 const commitOf = (conversation_id: string, first: number, last: number, known: NumberedEvent[] = []) => {
-  return { ranges: [{ conversation_id, first, last, known }] }
+  return { ranges: [{ conversation_id, first, last, known, ids: times(last - first + 1, (n) => first + n) }] }
 }
 
 /** A queue whose host keeps every event until it is let go. */
@@ -32,6 +32,7 @@ function slowQueue() {
       }),
     }),
     subjectsIn: async (events) => events.map(() => ({})),
+    listHistories: async () => [{ first_id: 0, name: '0'.repeat(32), epoch: '' }],
     log,
   })
   return { queue, passed, warnings, letGo }
