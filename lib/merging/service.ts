@@ -106,9 +106,8 @@ async function mergeIn(ctx: Context, tx: Tx, actor: Actor, users: Merge): Promis
   ctx.search.noteMessages(tx, [...new Set([...messageIds, ...mentioning])])
   await endMeans(ctx, tx, { user_id: from_id }, 'merge', { by: byActor(actor) })
   const subject = (await findSubjects(tx, [from_id])).get(from_id) ?? null
-  await deleteUser(tx, from_id)
-  await eraseOwnPhoto(tx, from)
   const moved = { messages: messageIds.length, conversations }
+  // Before the user is deleted, and with it what names the user as the target of a merge.
   await insertMerged(tx, {
     from_id,
     into_id,
@@ -117,6 +116,8 @@ async function mergeIn(ctx: Context, tx: Tx, actor: Actor, users: Merge): Promis
     merged_at: ctx.now(),
     ...moved,
   })
+  await deleteUser(tx, from_id)
+  await eraseOwnPhoto(tx, from)
   tx.audit({ act: 'user.merged', ...byActor(actor), subject_id: into_id, detail: { user_id: from_id, ...moved } })
   return { user: toUser(into, photosOf(ctx.config)), moved }
 }
