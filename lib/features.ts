@@ -38,6 +38,7 @@ import * as direct from './chat/conversations/service-direct.ts'
 import * as operation from './chat/conversations/service-operator.ts'
 import * as settings from './chat/conversations/service-settings.ts'
 import * as events from './chat/events/service.ts'
+import * as feed from './chat/feed/service.ts'
 import * as invites from './chat/invites/service.ts'
 import * as invitePreview from './chat/invites/service-preview.ts'
 import * as messages from './chat/messages/service.ts'
@@ -154,6 +155,7 @@ export const USE_CASES = {
   presence: useCasesOf(presence),
   limits: { ...useCasesOf(limits), ...useCasesOf(throttling) },
   events: useCasesOf(events),
+  feed: useCasesOf(feed),
   usage: useCasesOf(usage),
   ops: useCasesOf(ops),
   wellKnown: useCasesOf(wellKnown),
@@ -172,6 +174,7 @@ export const FUNCTIONS = {
   },
   auth: { recognise: callers.recognise, authenticate: callers.authenticate, setAvatar: avatars.setAvatar },
   users: { openAvatar: avatars.openAvatar },
+  feed: { read: feed.read },
   ops: {
     metrics: ops.metrics,
     prune: retention.prune,
@@ -203,6 +206,7 @@ const TAKES = new Map<unknown, readonly string[]>([
   [reading.openThumbnail, ['actor', 'attachment_id']],
   [links.openLink, ['token']],
   [probes.probe, ['actor']],
+  [feed.read, ['actor']],
   [events.follow, ['actor', 'conversation_id']],
   [events.followAll, ['actor']],
 ])

@@ -34,6 +34,8 @@ export const MAX_LENGTH = {
   signed_token: 640,
   /** The id of an event. One of all conversations names the transactions that were not finished. */
   position: 1024,
+  /** A list of types of events: several times all that exist. */
+  event_types: 1024,
   /** Identifiers of others, such as a user's at a sign-in provider (OpenID Connect Core, section 2: `sub`). */
   subject: 255,
   url: 2048,

@@ -80,8 +80,9 @@ export function refusalOf(error: unknown): Refusal | undefined {
 export interface Levels extends MachineLevels {
   /** Default: trusted. */
   clock?: ClockLevels
-  /** The number of open streams. */
+  /** The number of open streams, and of calls that wait for events. */
   streams: number
+  feed_waiting: number
   /** The number of answers in progress. */
   answers: number
   /** The number of processes that share the database. */
@@ -220,6 +221,7 @@ function createStreamMetrics() {
   const dropped = createCounter('chat_streams_dropped_total', 'Streams closed because their reader fell behind')
   const families = (levels: Levels) => [
     single('gauge', 'chat_streams_open', 'Open event streams', () => levels.streams),
+    single('gauge', 'chat_feed_waiting', 'Calls that wait for the next event of the feed', () => levels.feed_waiting),
     delivered.family,
     dropped.family,
   ]

@@ -80,6 +80,7 @@ export async function readLevels(ctx: Context): Promise<Levels> {
   return {
     clock: { step: ctx.clock.step() / SECOND, difference: differenceOf(ctx) },
     streams: ctx.streams.hub.size(),
+    feed_waiting: ctx.streams.hub.watch.size(),
     answers: ctx.answers.size(),
     nodes: ctx.cluster.countNodes(),
     tasks,

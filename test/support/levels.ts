@@ -3,7 +3,7 @@ import type { Levels } from '../../lib/metrics/registry.ts'
 
 /** The levels of a page whose gauges cannot be read. */
 export const NO_LEVELS: Levels = {
-  ...{ streams: 0, answers: 0, log_lines_dropped: 0, nodes: 1 },
+  ...{ streams: 0, feed_waiting: 0, answers: 0, log_lines_dropped: 0, nodes: 1 },
   ...{ tasks: undefined, backups: undefined, search_waiting: undefined },
   database: { sizes: undefined, rows: undefined, files: undefined, pool: NO_POOL },
 }

@@ -30,11 +30,9 @@ export async function findRefusals(
   )
   const keyIds = readers.flatMap((reader) => reader.key_id ?? [])
   const keys = new Map((keyIds.length > 0 ? await listLiveKeys(db, keyIds, now) : []).map((key) => [key.id, key]))
-  const places = new Set(
-    (await listParticipations(db, userIds, new Set(readers.flatMap((reader) => reader.conversation_id ?? [])))).map(
-      (place) => `${place.conversation_id}/${place.user_id}`,
-    ),
-  )
+  const conversationIds = new Set(readers.flatMap((reader) => reader.conversation_id ?? []))
+  const participations = conversationIds.size > 0 ? await listParticipations(db, userIds, conversationIds) : []
+  const places = new Set(participations.map((place) => `${place.conversation_id}/${place.user_id}`))
   const mayStay = await findStaying(
     db,
     readers.flatMap((reader): Outsider[] => {

@@ -53,41 +53,55 @@ export const openAll = useCase({
 const WITHOUT_ONCE = { path: 'wait_seconds', message: 'needs once=true' }
 
 async function reserve(
-  { streams: { hub, presence, logins }, now }: Context,
+  ctx: Context,
   actor: Actor,
-  { conversation_id, is_outside }: Pick<Reader, 'conversation_id' | 'is_outside'>,
+  place: Pick<Reader, 'conversation_id' | 'is_outside'>,
   { last_event_id, once, wait_seconds }: v.InferOutput<typeof StreamQuery>,
 ): Promise<Opening> {
   if (wait_seconds !== undefined && !once) throw new ChatError('validation_failed', { errors: [WITHOUT_ONCE] })
+  const { hub, presence } = ctx.streams
   const { user_id } = actor
+  const wait_ms = once ? (wait_seconds ?? 0) * 1000 : undefined
+  const toConnected = readerOf(ctx, actor, { ...place, wait_ms })
+  await presence.takePlace(user_id)
+  return {
+    connect: (sink) => hub.connect(toConnected(sink), last_event_id),
+    cancel: () => hub.release(user_id),
+  }
+}
+
+/** A reader of all conversations of the actor, which was recognised before the call. */
+export function toReader(ctx: Context, actor: Actor, sink: Sink): Reader {
+  return readerOf(ctx, actor, { conversation_id: undefined, is_outside: false, wait_ms: undefined })(sink)
+}
+
+/** @returns a function that makes a reader of the actor, by the login of the moment of this call */
+function readerOf(
+  { streams: { logins }, now }: Context,
+  actor: Actor,
+  { conversation_id, is_outside, wait_ms }: Pick<Reader, 'conversation_id' | 'is_outside' | 'wait_ms'>,
+): (sink: Sink) => Reader {
   const login = logins.get(actor)
   const { session_id, key_id } = login?.maker ?? actor
   const since = login?.at ?? now()
-  await presence.takePlace(user_id)
-  return {
-    connect(sink) {
-      // All fields from the start, with fixed names: every delivery reads every reader, which is slower with objects of
-      // many shapes.
-      const reader: Reader = {
-        conversation_id,
-        user_id,
-        session_id,
-        key_id,
-        login,
-        since,
-        is_system: actor.system !== undefined,
-        is_outside,
-        sink,
-        wait_ms: once ? (wait_seconds ?? 0) * 1000 : undefined,
-        expires_at: Number.POSITIVE_INFINITY,
-        following: undefined,
-        gets_presence: true,
-        closed: false,
-      }
-      return hub.connect(reader, last_event_id)
-    },
-    cancel: () => hub.release(user_id),
-  }
+  // All fields from the start, with fixed names: every delivery reads every reader, which is slower with objects of many
+  // shapes.
+  return (sink) => ({
+    conversation_id,
+    user_id: actor.user_id,
+    session_id,
+    key_id,
+    login,
+    since,
+    is_system: actor.system !== undefined,
+    is_outside,
+    sink,
+    wait_ms,
+    expires_at: Number.POSITIVE_INFINITY,
+    following: undefined,
+    gets_presence: true,
+    closed: false,
+  })
 }
 
 /** How an iteration starts and stops. */

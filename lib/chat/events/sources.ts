@@ -7,7 +7,7 @@ import { type EventRow, listEvents, listHeads } from '../../live/log/log.ts'
 import type { JoinedConversation, StreamSources } from '../../live/readers/reader.ts'
 import type { Database } from '../../storage/database.ts'
 import { settingsContext } from '../conversations/service-settings.ts'
-import { listMembershipsOfUsers } from '../memberships/store.ts'
+import { listMembershipsOfUsers, listParticipations } from '../memberships/store.ts'
 import { completeInboxEvents } from '../notifications/completing.ts'
 import { countUnreadNotifications } from '../notifications/store.ts'
 import { listSmall } from '../presence/store.ts'
@@ -37,6 +37,7 @@ export function createStreamSources(
     compose: (rows) => compose(db, rows, photos),
     listMemberships: async (userId) => (await findMemberships(userId)) ?? [],
     getsPresence: async (conversationId) => (await findSmall(conversationId)) ?? false,
+    listParticipations: (userIds, conversationIds) => listParticipations(db, userIds, conversationIds),
     countNotifications: async (userId) => (await countUnread(userId)) ?? 0,
     completeInboxEvents: (events) => completeInboxEvents(db, events, settingsContext(deps)),
     listFollowing: (rootId, userIds) => listFollowing(db, rootId, userIds),

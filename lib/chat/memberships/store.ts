@@ -105,10 +105,10 @@ export function listParticipantsAmong(
   )
 }
 
-/** The participations of these users in these conversations. */
+/** The participations of these users in these conversations, each with the time at which the user joined. */
 export function listParticipations(db: Queries, userIds: Iterable<string>, conversationIds: Iterable<string>) {
-  return db.all<{ conversation_id: string; user_id: string }>(
-    sql`SELECT p.conversation_id, p.user_id FROM participants p JOIN conversations c ON c.id = p.conversation_id
+  return db.all<{ conversation_id: string; user_id: string; joined_at: Micros }>(
+    sql`SELECT p.conversation_id, p.user_id, p.joined_at FROM participants p JOIN conversations c ON c.id = p.conversation_id
       WHERE p.user_id ${among(db, userIds)} AND p.conversation_id ${among(db, conversationIds)}
         AND c.deleted_at IS NULL`,
   )

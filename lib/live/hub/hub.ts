@@ -13,10 +13,11 @@ import { createFollowers } from '../feed/followers.ts'
 import { createMeasure } from '../feed/lag.ts'
 import { catchUpFollower } from '../feed/replay-all.ts'
 import { createTail } from '../feed/tail.ts'
+import { createWatch } from '../feed/watch.ts'
 import { type Delivered, withActivities } from '../readers/delivery.ts'
 import type { Reader, StreamSources } from '../readers/reader.ts'
 import { createSender } from '../readers/sender.ts'
-import type { Ephemeral } from '../transaction/transaction.ts'
+import type { Ephemeral, Outcome } from '../transaction/transaction.ts'
 import { createDrains } from './drains.ts'
 import { createEventLoopQueue } from './event-loop-queue.ts'
 import { createFanOut } from './fan-out.ts'
@@ -57,7 +58,8 @@ export type Hub = ReturnType<typeof createHub>
 
 /** Sends committed events, encoded once, to the streams of this process, and ends the streams that must end. */
 export function createHub(deps: HubDeps) {
-  const { quota, streams, stalled, rights, hasReaders, fanOut, waits, unread, inboxes, start } = createParts(deps)
+  const parts = createParts(deps)
+  const { feed, watch, quota, streams, stalled, rights, hasReaders, fanOut, waits, unread, inboxes, start } = parts
   const { close } = streams
   const { reserve, isFull, release, countStreams, onStreams } = quota
   const logins = createLogins({ all: streams.all, close })
@@ -71,6 +73,21 @@ export function createHub(deps: HubDeps) {
     onStreams,
     stalled,
     hasReaders,
+    feed,
+    watch,
+
+    /**
+     * Makes a call that reads the log by itself one of the streams: it ends as they do, and is sent nothing. Its user counts as
+     * present from a call of `present` on: who is present is sent to all conversations of the user.
+     *
+     * @returns a function that closes it
+     */
+    attach(reader: Reader): () => void {
+      streams.add(reader)
+      if (state === 'draining') close(reader, 'draining')
+      return () => close(reader)
+    },
+    present: (reader: Reader) => quota.report(reader.user_id),
 
     /**
      * Sends a reader the events since `last_event_id`, then live events, as long as its stream is open.
@@ -86,9 +103,18 @@ export function createHub(deps: HubDeps) {
       return () => close(reader)
     },
 
-    committed: fanOut.committed,
-    catchUp: fanOut.catchUp,
-    catchUpAll: fanOut.catchUpAll,
+    committed(outcome: Outcome): void {
+      fanOut.committed(outcome)
+      if (outcome.conversations.size > 0) watch.advance()
+    },
+    async catchUp(conversations: { id: string; last_seq: number }[]): Promise<void> {
+      if (conversations.length > 0 || watch.isEarly()) watch.advance()
+      await fanOut.catchUp(conversations)
+    },
+    async catchUpAll(): Promise<void> {
+      watch.advance()
+      await fanOut.catchUpAll()
+    },
     hasFailed: fanOut.hasFailed,
     async delivered(): Promise<void> {
       await fanOut.idle()
@@ -160,6 +186,7 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
   const feed = createFeed(db)
   const deliverNew = (events: Delivered[]) => all.deliver(complete(events))
   const tail = createTail({ feed, followers, deliver: deliverNew, compose, beforeDelivery: rights.refresh, measure })
+  const watch = createWatch({ feed, listParticipations: sources.listParticipations, log })
   const fanOut = createFanOut({
     db,
     log,
@@ -205,7 +232,7 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
   }
 
   const hasReaders = (id: string) => subscriptions.hasReaders(id) || followers.hasConversation(id)
-  return { quota, streams, stalled, rights, hasReaders, fanOut, waits, unread, inboxes, start }
+  return { feed, watch, quota, streams, stalled, rights, hasReaders, fanOut, waits, unread, inboxes, start }
 }
 
 /** Turns to read what readers have missed; what they may no longer read is known behind each. */

@@ -98,6 +98,11 @@ export interface StreamSources {
   listMemberships(userId: string): Promise<JoinedConversation[]>
   /** Whether the streams of a conversation get presence events. */
   getsPresence(conversationId: string): Promise<boolean>
+  /** Which of these users participate in which of these conversations. */
+  listParticipations(
+    userIds: ReadonlySet<string>,
+    conversationIds: ReadonlySet<string>,
+  ): Promise<{ conversation_id: string; user_id: string }[]>
   /** The number of unread notifications of a user. */
   countNotifications(userId: string): Promise<number>
   /** Events about inboxes with what only the database knows, without those that are outdated. */

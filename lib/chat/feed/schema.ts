@@ -1,0 +1,113 @@
+import * as v from 'valibot'
+import { MAX_LENGTH } from '../../core/lengths.ts'
+import { Id, Instant, opaque, text } from '../../core/schema.ts'
+import { PersistedEvent } from '../events/schema.ts'
+import { Message } from '../messages/schema.ts'
+
+/** How long a call may wait for an event: proxies end silent requests after a minute. */
+const MAX_WAIT_SECONDS = 50
+
+export const MAX_EVENTS = 1_000
+
+const Position = opaque(MAX_LENGTH.position)
+
+export const FeedQuery = v.object({
+  after: v.optional(
+    v.pipe(
+      Position,
+      v.description(
+        'A `position` of an earlier answer, or the id of an event of `GET /api/stream`. Without it there is no event, but the present position',
+      ),
+    ),
+  ),
+  types: v.optional(
+    v.pipe(
+      text(MAX_LENGTH.event_types),
+      v.regex(/^[a-z.*]+(,[a-z.*]+)*$/),
+      v.metadata({ pattern: '^[a-z.*]+(,[a-z.*]+)*$' }),
+      v.description(
+        'Types, separated by commas; `message.*` and `*` include later ones. Default: `*`. `message.delta` comes only by its name',
+      ),
+    ),
+  ),
+  conversation_id: v.optional(v.pipe(Id, v.description('Only the events of this conversation'))),
+  limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_EVENTS)), 100),
+  wait_seconds: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.maxValue(MAX_WAIT_SECONDS),
+      v.description('How long to wait for an event if there is none'),
+    ),
+    0,
+  ),
+})
+
+const Envelope = {
+  id: v.pipe(
+    v.string(),
+    v.regex(/^evt_[a-z0-9_]{1,60}$/),
+    v.metadata({ pattern: '^evt_[a-z0-9_]{1,60}$' }),
+    v.description('No other event ever has it, also after a restore'),
+  ),
+  position: v.pipe(v.string(), v.description('The place after this event: `after` of a call that continues here')),
+  timestamp: Instant,
+  conversation_id: v.optional(Id),
+  seq: v.optional(v.pipe(v.number(), v.integer(), v.description('The number of the event in its conversation'))),
+  subjects: v.optional(
+    v.pipe(
+      v.record(v.string(), v.string()),
+      v.description('For a system actor: your own ids of the users that the event names, by user id'),
+    ),
+  ),
+}
+
+/** A field of the end of an answer only: programs get no deltas by default. */
+const DoneMessage = v.optional(
+  v.pipe(Message, v.description('The whole message, as its deltas are left out; missing if it is larger than 1 MiB')),
+)
+
+type Kind = (typeof PersistedEvent.options)[number]
+
+function toFeedKind({ entries: { type, payload } }: Kind) {
+  const entries: v.ObjectEntries = payload.entries
+  const data = type.literal === 'message.done' ? v.object({ ...entries, message: DoneMessage }) : payload
+  return v.object({ ...Envelope, type, data })
+}
+
+/** What every event of the feed has beside its type and data. */
+export interface FeedEnvelope {
+  id: string
+  position: string
+  timestamp: string
+  conversation_id?: string | undefined
+  seq?: number | undefined
+  subjects?: Record<string, string> | undefined
+}
+
+/** An event as programs get it. */
+export type FeedEvent = {
+  [Event in PersistedEvent as Event['type']]: FeedEnvelope & {
+    type: Event['type']
+    data: Event['payload'] & (Event['type'] extends 'message.done' ? { message?: Message | undefined } : unknown)
+  }
+}[PersistedEvent['type']]
+export const FeedEvent = v.variant(
+  'type',
+  PersistedEvent.options.map(toFeedKind) as never,
+) as v.GenericSchema<FeedEvent>
+
+/** Some events after a position. */
+export const FeedPage = v.object({
+  events: v.array(FeedEvent),
+  position: v.pipe(v.string(), v.description('The next `after`; also behind events that the call does not ask for')),
+  more: v.optional(v.pipe(v.literal(true), v.description('There may be more: call again at once'))),
+  reset: v.optional(
+    v.pipe(
+      v.object({ reason: v.picklist(['malformed', 'unknown', 'future', 'expired']) }),
+      v.description('Events after `after` are lost, or it is of another database: read everything again'),
+    ),
+  ),
+})
+export type FeedPage = v.InferOutput<typeof FeedPage>
