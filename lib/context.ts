@@ -42,6 +42,7 @@ import type { DatabaseLevels } from './metrics/database.ts'
 import type { Metrics } from './metrics/registry.ts'
 import type { ClockKeeper } from './ops/clock.ts'
 import type { Readiness } from './ops/readiness.ts'
+import type { Outgoing } from './outgoing/outgoing.ts'
 import type { Hooks, Log, Ports } from './ports.ts'
 import type { Database, TransactionOptions } from './storage/database.ts'
 import type { TaskWorker } from './tasks/runner.ts'
@@ -109,6 +110,8 @@ export interface Context {
   readonly accounts: Accounts
   readonly queues: Queues
   readonly mail: LiveOutbox
+  /** Calls addresses that users, or documents from outside, name. */
+  readonly outgoing: Outgoing
   readonly host: Host
   readonly ops: Ops
 }

@@ -68,6 +68,7 @@ import { createServiceClock } from './ops/clock.ts'
 import { createDatabaseLevels } from './ops/database-levels.ts'
 import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
+import { createOutgoing } from './outgoing/outgoing.ts'
 import { listHistories } from './storage/histories.ts'
 import type { Storage } from './storage/open.ts'
 import { createKeyOf } from './storage/secret.ts'
@@ -123,7 +124,8 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const openFile: OpenFile = (userId, fileId) => openFor({ access, config, db, now, files }, userId, fileId)
   const addresser: Addresser = (order, options) => recipientOf({ access, config, db, now, write }, order, options)
   const mail = createLiveOutbox(settings, { db, metrics, log, now, isTrusted, id, mail: ports.mail, addresser })
-  const accounts = createAccounts({ access, config, db, log, now, sessionNow: time.sessionNow })
+  const outgoing = createOutgoing({ config })
+  const accounts = createAccounts({ access, config, db, log, now, sessionNow: time.sessionNow, outgoing })
   const ctx: Context = {
     ...{
       config,
@@ -143,6 +145,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
       search,
       files,
       mail,
+      outgoing,
     },
     sessionNow: time.sessionNow,
     clock: time.clock,
@@ -178,8 +181,9 @@ function createAccounts({
   log,
   now,
   sessionNow,
-}: Pick<Context, 'access' | 'config' | 'db' | 'log' | 'now' | 'sessionNow'>): Accounts {
-  const providers = createProviders(config, { log, now })
+  outgoing,
+}: Pick<Context, 'access' | 'config' | 'db' | 'log' | 'now' | 'sessionNow' | 'outgoing'>): Accounts {
+  const providers = createProviders(config, { log, now, outgoing })
   return {
     passwords: createPasswords(config.security.password.bcrypt_cost),
     attempts: createAttempts(db, now),

@@ -196,6 +196,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       await ctx.ops.clockKeeper.end().catch(() => {})
       await Promise.all([afterEvents.close(), notifier.close()])
       partSlots.close()
+      ctx.outgoing.close()
       await ctx.files.close()
       metrics.close()
       lifecycle.state = 'closed'

@@ -11,7 +11,7 @@ const ORDER = [
   ['storage'],
   ['metrics'],
   ['tasks', 'live', 'limits', 'files', 'backups'],
-  ['cluster', 'mail'],
+  ['cluster', 'mail', 'outgoing'],
   ['accounts', 'chat', 'assistant', 'erasure', 'merging', 'guests'],
   ['ops', 'openai-api', 'well-known'],
   [

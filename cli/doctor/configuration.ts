@@ -19,6 +19,14 @@ export function checkConfiguration({ config, file, secret_files = [], warnings }
     ...(config.storage.durability === 'os'
       ? [note('storage.not_synced', 'storage.durability is os: the last writes may be lost in a power cut.')]
       : []),
+    ...(config.outgoing.allowed_networks.length > 0
+      ? [
+          note(
+            'outgoing.opened',
+            `outgoing.allowed_networks opens ${config.outgoing.allowed_networks.join(', ')} to the calls that users name.`,
+          ),
+        ]
+      : []),
   ]
 }
 

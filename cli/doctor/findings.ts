@@ -5,6 +5,7 @@ export const FINDINGS = [
   'configuration.file_readable',
   'configuration.secret_readable',
   'storage.not_synced',
+  'outgoing.opened',
   'cookie.not_secure',
   'cookie.not_secure_over_https',
   'public_url.http',

@@ -2,19 +2,23 @@ import { createProvider } from '../../lib/accounts/oauth/provider.ts'
 import { oauthProviders, type ProviderSettings } from '../../lib/config/oauth.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { currentMicros } from '../../lib/core/time.ts'
+import { createOutgoing } from '../../lib/outgoing/outgoing.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
 import { ask, parseJson } from './http.ts'
 
 /** Checks that the upstream services respond: the sign-in providers and the model server. */
 export async function checkUpstreams(config: Config): Promise<Finding[]> {
   const providers = oauthProviders(config)
-  const found = await Promise.all([...providers.map(checkProvider), checkAssistant(config)])
+  const found = await Promise.all([
+    ...providers.map((provider) => checkProvider(config, provider)),
+    checkAssistant(config),
+  ])
   if (providers.length === 0) found.unshift([skipped('oauth', 'No sign-in provider is configured.')])
   return found.flat()
 }
 
-async function checkProvider(settings: ProviderSettings): Promise<Finding[]> {
-  const reason = settings.issuer ? await discoveryFailure(settings) : await reachFailure(settings)
+async function checkProvider(config: Config, settings: ProviderSettings): Promise<Finding[]> {
+  const reason = settings.issuer ? await discoveryFailure(config, settings) : await reachFailure(settings)
   if (reason === undefined) return [ok('oauth.reachable', `The provider ${settings.name} responds.`)]
   return [
     failure(
@@ -26,18 +30,21 @@ async function checkProvider(settings: ProviderSettings): Promise<Finding[]> {
 }
 
 /** The first step of a sign-in: reads the discovery document and checks its issuer. */
-async function discoveryFailure(settings: ProviderSettings): Promise<string | undefined> {
+async function discoveryFailure(config: Config, settings: ProviderSettings): Promise<string | undefined> {
   let reason = 'it failed'
   const warn = (_message: string, fields?: Record<string, unknown>) => {
     reason = String(fields?.reason ?? reason)
   }
   const log = { debug() {}, info() {}, error() {}, warn }
-  const provider = createProvider(settings, { log, now: currentMicros })
+  const outgoing = createOutgoing({ config })
+  const provider = createProvider(settings, { log, now: currentMicros, outgoing })
   try {
     await provider.authorizationUrl({ state: 'doctor', verifier: 'doctor', nonce: 'doctor' })
     return undefined
   } catch {
     return `${settings.issuer}: ${reason}`
+  } finally {
+    outgoing.close()
   }
 }
 

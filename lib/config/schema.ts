@@ -14,6 +14,7 @@ import { LinksSection } from './links.ts'
 import { MailSection } from './mail.ts'
 import { MetricsSection } from './metrics.ts'
 import { OauthSection } from './oauth.ts'
+import { OutgoingSection } from './outgoing.ts'
 import { AvatarsSection, ConversationsSection, DirectSection, ReceiptsSection, SearchSection } from './people.ts'
 import { prefixName, schemaName } from './placement.ts'
 import { publicUrl, ServerSection } from './server.ts'
@@ -184,6 +185,7 @@ export const ConfigSchema = v.object({
   access: AccessSection,
   guests: GuestsSection,
   oauth: OauthSection,
+  outgoing: OutgoingSection,
   mail: MailSection,
   links: LinksSection,
   sse: section({

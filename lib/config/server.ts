@@ -1,7 +1,7 @@
-import { isIP } from 'node:net'
 import * as v from 'valibot'
 import { basePath } from './base-path.ts'
 import { flag, integer, key, MAX_TIMER_SECONDS, reloadableKey, section, someText, text } from './key.ts'
+import { rangeList } from './ranges.ts'
 
 /** Scheme, host and port; a URL would also take `*` for a host. */
 const ORIGIN = /^https?:\/\/(\[[0-9a-f:]+\]|[0-9a-z._-]+)(:\d+)?$/
@@ -10,8 +10,6 @@ const ORIGIN = /^https?:\/\/(\[[0-9a-f:]+\]|[0-9a-z._-]+)(:\d+)?$/
 const ORIGINS_FORM =
   'must have origins as browsers send them, https://app.example.org or http://localhost:3000: no path, no *, no default port'
 
-const RANGES_FORM = 'must be a list of addresses and ranges, such as 10.0.0.0/8 or 2001:db8::1'
-const rangeList = v.array(v.pipe(v.string(RANGES_FORM), v.check(isRange, RANGES_FORM)), RANGES_FORM)
 /** An `http` or `https` URL. */
 export const publicUrl = v.pipe(
   text,
@@ -120,13 +118,6 @@ export const ServerSection = section({
 
 function isOrigin(text: string): boolean {
   return ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text
-}
-
-/** An IP address, or with a `/` and a prefix length a range (CIDR). */
-function isRange(text: string): boolean {
-  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
-  return bits > 0 && Number(prefix ?? 0) <= bits
 }
 
 function isPublicUrl(address: string): boolean {

@@ -89,6 +89,7 @@ const isLimited = async (work: () => Promise<number>) => {
 }
 const provider = () => oauthProviders(innerState(service).config).find(({ name }) => name === 'own')
 const smtp = () => smtpSettings(innerState(service).config)
+const isCallable = (url: string) => innerState(service).outgoing.isCallable(url)
 const oauthOwn = (changes: object) => ({ oauth: { own: changes } })
 
 /** For every key that can be reloaded: another value, and what shows that it is in effect. */
@@ -225,6 +226,18 @@ const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown
     'new@example.org',
   ],
   'mail.smtp.timeout_seconds': [{ mail: { smtp: { timeout_seconds: 9 } } }, () => smtp()?.timeout_seconds, 9],
+  'outgoing.allow_http': [{ outgoing: { allow_http: true } }, () => isCallable('http://a.test:443'), true],
+  'outgoing.allowed_networks': [
+    { outgoing: { allowed_networks: ['10.0.0.0/8'] } },
+    () => isCallable('https://10.0.0.1'),
+    true,
+  ],
+  'outgoing.allowed_ports': [{ outgoing: { allowed_ports: [8443] } }, () => isCallable('https://a.test:8443'), true],
+  'outgoing.proxy': [
+    { outgoing: { proxy: 'http://127.0.0.1:2' } },
+    () => innerState(service).config.outgoing.proxy,
+    'http://127.0.0.1:2',
+  ],
   'oauth.manual_enabled': [
     { oauth: { manual_enabled: false } },
     () => innerState(service).config.oauth.manual_enabled,

@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -200,6 +203,29 @@ const TRIALS: Record<string, () => Promise<boolean>> = {
     // Until the server has answered.
     await service.idle()
     expect(smtp.mails[0]!.user).toBe('chat')
+    return isSignedIn()
+  },
+
+  async 'outgoing.proxy'() {
+    const tunnels: string[] = []
+    const proxy = createServer().on('connect', ({ headers }, socket) => {
+      tunnels.push(headers['proxy-authorization']!)
+      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+    })
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    onTestFinished(() => void proxy.close())
+    const { port } = proxy.address() as AddressInfo
+    const withPassword = (password: string) => ({ outgoing: { proxy: `http://chat:${password}@127.0.0.1:${port}` } })
+    const { service, reload, isSignedIn } = await started(withPassword('old'))
+    const call = () => innerState(service).outgoing.call('https://8.8.8.8/', { timeout_ms: 5_000 })
+    await expect(call()).rejects.toThrow('connect')
+    await reload(withPassword('new'))
+    await expect(call()).rejects.toThrow('connect')
+    expect(tunnels.map((basic) => Buffer.from(basic.split(' ')[1]!, 'base64').toString())).toEqual([
+      'chat:old',
+      'chat:new',
+    ])
     return isSignedIn()
   },
 

@@ -107,6 +107,12 @@ const LIMITS: Record<string, Limit> = {
       'lib/live/hub/quota.ts: too_many_streams ×1',
     ],
   },
+  'names that the system is asked for, as DNS does not have them': {
+    share: 'the calls to one name have one question',
+    sum: '2 are asked by a process, 100 wait; the call to a further name fails',
+    shown: ['test/outgoing/outgoing.test.ts', 'asks the system for two names at a time, while a bounded number waits'],
+    at: ['lib/outgoing/names.ts: createSlots ×1'],
+  },
   'pages of missed events': {
     share: 'a user with many streams that resume has one turn among the users',
     sum: '64 streams of a process are read and sent their pages at once',

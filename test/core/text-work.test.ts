@@ -81,6 +81,7 @@ const PATTERNS: Record<string, Record<string, Bound>> = {
   'lib/core/characters.ts': { 'new RegExp(…)': 'input' },
   'lib/core/emoji.ts': { 'new RegExp(…)': 'input' },
   'lib/core/schema.ts': { 'new RegExp(…)': 'input' },
+  'lib/outgoing/targets.ts': { '/^[^/]*\\/\\/[^/?]*@/': 'linear', '/\\/+$/': 'operator' },
   'lib/core/time.ts': { '/^(.{19})(?:\\.(\\d+))?(.+)$/': 'input' },
   'lib/files/ranges.ts': { '/^bytes=[ \\t]*(\\d{0,20})-(\\d{0,20})[ \\t]*$/': 'linear' },
   'lib/files/schema.ts': { 'new RegExp(…)': 'input' },

@@ -14,15 +14,17 @@ import { decisiveClaims } from './rules-admission.ts'
 const DISCOVERY_SECONDS = 3600
 
 /** A configured provider. Its discovery document is fetched once and cached for an hour. */
-export function createClient(settings: ProviderSettings, { log, now }: ProviderTools): Provider {
+export function createClient(settings: ProviderSettings, { log, now, outgoing }: ProviderTools): Provider {
   const { name, redirect_uri } = settings
   const decisive = decisiveClaims(settings)
   const client: oauth.Client = { client_id: settings.client_id }
-  const findServer = settings.issuer ? createDiscovery(settings, settings.issuer, now) : async () => explicit(settings)
+  const discovery = settings.issuer ? createDiscovery(settings, settings.issuer, { now, outgoing }) : undefined
+  const findServer = discovery?.findServer ?? (async () => explicit(settings))
+  const isNamed = discovery?.isNamed ?? (() => false)
 
   async function guarded<T>(work: (options: Options) => Promise<T>): Promise<T> {
     try {
-      return await work(requestOptions())
+      return await work(requestOptions({ outgoing, isNamed }))
     } catch (error) {
       if (error instanceof ChatError) throw error
       log.warn('A sign-in provider failed', { provider: name, reason: publicReason(error) })
@@ -86,25 +88,40 @@ function explicit(settings: ProviderSettings): oauth.AuthorizationServer {
 }
 
 /** Discovery (OpenID Connect Discovery 1.0); configured URLs override the discovered ones. */
-function createDiscovery(settings: ProviderSettings, address: string, now: () => Micros) {
+function createDiscovery(
+  settings: ProviderSettings,
+  address: string,
+  { now, outgoing }: Pick<ProviderTools, 'now' | 'outgoing'>,
+) {
   const issuer = new URL(address)
-  let cached: { server: oauth.AuthorizationServer; at: Micros } | undefined
-  return async (options: Options): Promise<oauth.AuthorizationServer> => {
+  let cached: { server: oauth.AuthorizationServer; named: readonly string[]; at: Micros } | undefined
+  async function findServer(options: Options): Promise<oauth.AuthorizationServer> {
     // Also behind a step of the clock, by however much, it is read again.
     if (cached && Math.abs(now() - cached.at) < DISCOVERY_SECONDS * SECOND) return cached.server
     const response = await oauth.discoveryRequest(issuer, options)
     const { authorization_url, token_url, userinfo_url } = settings
     const metadata = await oauth.processDiscoveryResponse(issuer, response)
-    assertEndpoints(issuer, withoutConfigured(metadata, settings), settings.token_hosts)
+    const discovered = withoutConfigured(metadata, settings)
+    assertEndpoints(issuer, discovered, settings.token_hosts)
+    // What a provider of one's own network names is there, too.
+    const named = (await outgoing.isInternal(issuer.hostname)) ? [] : calledOf(discovered)
     const server = {
       ...metadata,
       ...(authorization_url && { authorization_endpoint: authorization_url }),
       ...(token_url && { token_endpoint: token_url }),
       ...(userinfo_url && { userinfo_endpoint: userinfo_url }),
     }
-    cached = { server, at: now() }
+    cached = { server, named, at: now() }
     return server
   }
+  return { findServer, isNamed: (url: string) => cached?.named.includes(url) ?? false }
+}
+
+/** The URLs that the service itself calls, as they are given to the function that fetches. */
+function calledOf({ token_endpoint, userinfo_endpoint, jwks_uri }: oauth.AuthorizationServer): string[] {
+  return [token_endpoint, userinfo_endpoint, jwks_uri].flatMap((url) =>
+    url !== undefined && URL.canParse(url) ? new URL(url).href : [],
+  )
 }
 
 /** The discovered URLs that no configured URL overrides: the operator is responsible for those. */

@@ -2,6 +2,7 @@ import { derived } from '../../config/live.ts'
 import { oauthProviders, type ProviderSettings } from '../../config/oauth.ts'
 import type { Config } from '../../config/parse.ts'
 import type { Log } from '../../context.ts'
+import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { ProviderUser } from './person.ts'
 
@@ -37,6 +38,8 @@ export interface Provider {
 export interface ProviderTools {
   log: Log
   now: () => Micros
+  /** Calls what discovery documents name. */
+  outgoing: Outgoing
 }
 
 /** A configured provider. The OAuth client and its package are loaded when the provider is first used. */
