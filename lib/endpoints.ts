@@ -41,6 +41,7 @@ import * as nodes from './cluster/routes.ts'
 import type { AnyRoute } from './endpoint.ts'
 import * as erasure from './erasure/routes.ts'
 import * as guests from './guests/routes.ts'
+import * as bots from './integrations/bots/routes.ts'
 import * as limits from './limits/routes.ts'
 import * as merging from './merging/routes.ts'
 import * as openai from './openai-api/routes.ts'
@@ -61,6 +62,7 @@ export const endpoints = {
   guests,
   keys: { ...keys, ...keysOfUsers },
   tokens,
+  bots,
   identities,
   users: {
     // By subject first: their paths are none of a user's id.

@@ -67,6 +67,7 @@ import type { Context } from './context.ts'
 import { type AnyUseCase, bindAll, loopWithContext, useCasesOf, withContext } from './core/use-case.ts'
 import * as erasure from './erasure/service.ts'
 import * as guests from './guests/service.ts'
+import * as bots from './integrations/bots/service.ts'
 import * as limits from './limits/service.ts'
 import * as mails from './mail/service.ts'
 import * as merging from './merging/service.ts'
@@ -121,6 +122,15 @@ export const USE_CASES = {
   newcomers: useCasesOf(newcomers),
   guests: useCasesOf(guests),
   keys: { ...useCasesOf(keys), ...useCasesOf(keysOfAll) },
+  bots: {
+    create: bots.create,
+    list: bots.list,
+    change: bots.change,
+    remove: bots.remove,
+    listKeys: bots.listKeys,
+    createKey: bots.createKey,
+    revokeKey: bots.revokeKey,
+  },
   serverKeys: useCasesOf(serverKeys),
   tokens: { issue: tokens.issue },
   identities: useCasesOf(ownIdentities),

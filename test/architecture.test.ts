@@ -12,7 +12,7 @@ const ORDER = [
   ['metrics'],
   ['tasks', 'live', 'limits', 'files', 'backups'],
   ['cluster', 'mail', 'outgoing'],
-  ['accounts', 'chat', 'assistant', 'erasure', 'merging', 'guests'],
+  ['accounts', 'chat', 'assistant', 'erasure', 'merging', 'guests', 'integrations'],
   ['ops', 'openai-api', 'well-known'],
   [
     'context.ts',

@@ -16,6 +16,7 @@ export async function loadUseCases(): Promise<Map<unknown, { file: string; name:
     'erasure',
     'merging',
     'guests',
+    'integrations',
     'limits',
     'mail',
     'openai-api',

@@ -64,7 +64,7 @@ export function loadConfig(flags: ConfigFlags, env: NodeJS.ProcessEnv = process.
 
   const sourceOf = (key: string) => sources.get(key) ?? (file && placeIn(file, key))
   const { config: read, problems } = check(input, sourceOf)
-  const config = read && withFiles(read)
+  const config = read && withDefaults(read)
   const unread = [environment, inFile, credentials].flatMap((source) => source.problems)
   if (!config || unread.length > 0) throw new ConfigError([...unread, ...problems])
   const secret_files = [inFile, credentials, environment].flatMap((source) => source.files)
@@ -72,10 +72,18 @@ export function loadConfig(flags: ConfigFlags, env: NodeJS.ProcessEnv = process.
   return { config, ...(file && { file: file.path }), ...(secret_files.length > 0 && { secret_files }), warnings }
 }
 
-/** Messages can have files unless that is turned off. A database in memory has none: its files would outlive it. */
-function withFiles(config: Config): Config {
+/**
+ * Messages can have files, and users bots, unless that is turned off. A database in memory has no files: they would outlive
+ * it.
+ */
+function withDefaults(config: Config): Config {
   const { enabled = config.database.url !== 'sqlite::memory:' } = config.attachments
-  return { ...config, attachments: { ...config.attachments, enabled } }
+  const { enabled: hasBots = true } = config.bots
+  return {
+    ...config,
+    attachments: { ...config.attachments, enabled },
+    bots: { ...config.bots, enabled: hasBots },
+  }
 }
 
 /** Every user of the machine can read the arguments of a process. */

@@ -26,6 +26,15 @@ export const OPERATIONS = {
     revokeSession: 'DELETE /api/auth/sessions/{session_id}',
     setAvatar: 'PUT /api/auth/me/avatar bytes',
   },
+  bots: {
+    change: 'PATCH /api/bots/{bot_id} body',
+    create: 'POST /api/bots body',
+    createKey: 'POST /api/bots/{bot_id}/keys body',
+    list: 'GET /api/bots',
+    listKeys: 'GET /api/bots/{bot_id}/keys',
+    remove: 'DELETE /api/bots/{bot_id} query',
+    revokeKey: 'DELETE /api/bots/{bot_id}/keys/{key_id}',
+  },
   capabilities: {
     get: 'GET /api/features',
   },

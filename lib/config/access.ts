@@ -76,7 +76,7 @@ export const AccessSection = section({
   upload: key(audience, 'members', 'Upload files.'),
   ask_assistant: key(audience, 'members', 'Ask the assistant.'),
   mention_all: key(audience, 'members', 'Mention all participants, where the policy of the conversation lets them.'),
-  keys: key(audience, 'members', 'Create API keys of their own.'),
+  keys: key(audience, 'members', 'Create API keys and bots of their own.'),
   post: key(audience, 'everyone', 'Post messages, and edit and delete their own.'),
   react: key(audience, 'everyone', 'React to messages.'),
   publish: key(audience, 'admins', 'Make conversations public.'),

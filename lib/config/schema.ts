@@ -5,6 +5,7 @@ import { AccessSection } from './access.ts'
 import { AttachmentsSection } from './attachments.ts'
 import { AuthSection } from './auth.ts'
 import { BackupSection } from './backup.ts'
+import { BotsSection } from './bots.ts'
 import { ClusterSection } from './cluster.ts'
 import { CookieSection } from './cookie.ts'
 import { GuestsSection } from './guests.ts'
@@ -162,9 +163,7 @@ export const ConfigSchema = v.object({
       someText,
       undefined,
       'Code that POST /api/setup requires as setup_code; by default none is required.',
-      {
-        secret: true,
-      },
+      { secret: true },
     ),
   }),
   invites: section({
@@ -184,6 +183,7 @@ export const ConfigSchema = v.object({
   auth: AuthSection,
   access: AccessSection,
   guests: GuestsSection,
+  bots: BotsSection,
   oauth: OauthSection,
   outgoing: OutgoingSection,
   mail: MailSection,
@@ -263,9 +263,7 @@ export const ConfigSchema = v.object({
       integer(1, MAX_LENGTH.answer),
       262_144,
       'Maximum length of an answer, in UTF-8; a longer one fails.',
-      {
-        unit: 'bytes',
-      },
+      { unit: 'bytes' },
     ),
   }),
   audit: section({

@@ -14,6 +14,8 @@ export interface Actor {
   scopes?: readonly Scope[]
   /** The address of the client, if known. */
   ip?: string
+  /** Set for a bot: it acts by keys, of which its owner is in charge. */
+  is_bot?: true
   /** The name of a system actor, from `chat.system`. */
   system?: string
   /** The host's own id of the user, where the host has the login: in hooks. No user of the service reads it. */
@@ -66,6 +68,12 @@ export function isGuest({ roles }: Pick<Actor, 'roles'>): boolean {
   return roles.includes('guest') && !roles.some((role) => ROLES_OF_PERSONS.includes(role))
 }
 
+/** The kind of an actor as an author; `null` for a person. */
+export function kindOfAuthor(actor: Pick<Actor, 'roles' | 'is_bot'>): 'guest' | 'bot' | null {
+  if (actor.is_bot) return 'bot'
+  return isGuest(actor) ? 'guest' : null
+}
+
 /** @throws ChatError `forbidden` for a guest, who has no sign-in to change */
 export function refuseGuests(actor: Pick<Actor, 'roles'>): void {
   if (isGuest(actor)) throw new ChatError('forbidden', { reason: 'guest' })
@@ -109,11 +117,17 @@ export function assertAdmin(actor: Actor): void {
 
 /**
  * Refuses API keys and tokens where an action controls sign-in: a stolen one creates no second key, and locks no user out.
- * A system actor has no sign-in: by a server key it does what it does in the process.
+ * A system actor has no sign-in: by a server key it does what it does in the process. A bot has keys alone.
  *
- * @throws ChatError `forbidden` for a call with a key, or with a token of the service
+ * @throws ChatError `forbidden` for a call with a key, or with a token of the service, and for a bot
  */
-export function refuseKeys({ key_id, scopes, system }: Pick<Actor, 'key_id' | 'scopes' | 'system'>): void {
+export function refuseKeys({
+  key_id,
+  scopes,
+  system,
+  is_bot,
+}: Pick<Actor, 'key_id' | 'scopes' | 'system' | 'is_bot'>): void {
   if (scopes !== undefined) throw new ChatError('forbidden', { reason: 'scope' })
+  if (is_bot) throw new ChatError('forbidden', { reason: 'key' })
   if (key_id !== undefined && system === undefined) throw new ChatError('forbidden', { reason: 'key' })
 }

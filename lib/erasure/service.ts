@@ -5,7 +5,8 @@ import { deleteInvitesTo, deleteMailedJoins } from '../accounts/mails/store.ts'
 import { endMeans } from '../accounts/means/ending.ts'
 import { revokeNewcomers } from '../accounts/sign-ups/revocation.ts'
 import { Erasure } from '../accounts/users/schema.ts'
-import { deleteUser, findUser, lockUsers } from '../accounts/users/store.ts'
+import { deleteUser, findUser, lockUsers, type UserRow } from '../accounts/users/store.ts'
+import { listBotIds } from '../accounts/users/store-bots.ts'
 import { updateUser } from '../accounts/users/store-naming.ts'
 import { CANCELLED, endAnswer } from '../chat/answers/ending.ts'
 import { listUnderWayFor } from '../chat/answers/store.ts'
@@ -27,6 +28,7 @@ import type { Context } from '../context.ts'
 import { type Actor, assertAdmin, refuseKeys } from '../core/actor.ts'
 import { uniqueKey } from '../core/characters.ts'
 import { useCase } from '../core/use-case.ts'
+import type { Tx } from '../live/transaction/transaction.ts'
 import { deleteMailsToUsers } from '../mail/store.ts'
 import { inBatches, inPages, rowsAtOnce } from '../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../tasks/runner.ts'
@@ -49,7 +51,7 @@ const REASONS_PAGE = 200
 
 /**
  * Erases a user, named by id or by the host's own `{ subject }`: sessions, keys, identities and all other data of the
- * account, and all memberships. The user's messages stay without an author, or are erased too.
+ * account, all memberships, and the user's bots. The user's messages stay without an author, or are erased too.
  *
  * From the first transaction on the account is locked, and no read returns the author, nor with `erase` the texts. The
  * account is deleted by the end of the call. A task processes the messages afterwards, and also finishes an interrupted
@@ -65,15 +67,31 @@ export const erase = useCase({
   run: async (ctx, actor, user, { messages }): Promise<void> => {
     assertAdmin(actor)
     refuseKeys(actor)
-    const userId = typeof user === 'string' ? user : (await findPerson(ctx.db, user.subject)).id
-    await lockAccount(ctx, actor, userId, messages)
-    await removeData(ctx, userId)
-    await ctx.write(async (tx) => {
-      // The task may have been faster.
-      if (await findErasedAuthor(tx, userId)) tx.enqueue({ kind: 'user.erase', key: userId })
-    })
+    const id = typeof user === 'string' ? user : (await findPerson(ctx.db, user.subject)).id
+    await eraseAccount(ctx, actor, { id, messages, take: (tx) => takeAccount(tx, actor, id, { resigns: true }) })
   },
 })
+
+/** An account that is to be erased. */
+interface ErasedAccount extends Erasure {
+  id: string
+  /** Locks it, and refuses what the actor may not erase. */
+  take: (tx: Tx) => Promise<UserRow>
+}
+
+/** Erases an account, and the bots of its user. @throws ChatError as `take` */
+export async function eraseAccount(ctx: Context, actor: Actor, { id, messages, take }: ErasedAccount): Promise<void> {
+  await ctx.write(async (tx) => {
+    await closeAccount(ctx, tx, actor, { user: await take(tx), messages })
+    for (const user of await lockUsers(tx, await listBotIds(tx, id), { admins: false }))
+      await closeAccount(ctx, tx, actor, { user, messages })
+  })
+  await removeData(ctx, id)
+  await ctx.write(async (tx) => {
+    // The task may have been faster.
+    if (await findErasedAuthor(tx, id)) tx.enqueue({ kind: 'user.erase', key: id })
+  })
+}
 
 /** Continues the erasure of a user whose account is locked: finishes the call, then processes the messages. */
 export async function resume(ctx: Context, { key, detail, isOver }: TaskRun): Promise<TaskOutcome> {
@@ -93,20 +111,23 @@ export async function resume(ctx: Context, { key, detail, isOver }: TaskRun): Pr
   return { done: true }
 }
 
-/** Locks the account, and hides the user as an author. */
-function lockAccount(ctx: Context, actor: Actor, userId: string, messages: Erasure['messages']): Promise<void> {
-  return ctx.write(async (tx) => {
-    const user = await takeAccount(tx, actor, userId, { resigns: true })
-    if (user.disabled_at === null) {
-      await updateUser(tx, { ...user, disabled_at: ctx.now() }, ctx.now())
-      tx.audit({ act: 'user.disabled', ...byActor(actor), subject_id: userId })
-    }
-    await endMeans(ctx, tx, { user_id: userId }, 'erasure', { by: byActor(actor) })
-    const isFirst = (await findErasedAuthor(tx, userId)) === undefined
-    await insertErasedAuthor(tx, { user_id: userId, messages, erased_at: ctx.now() })
-    tx.enqueue({ kind: 'user.erase', key: userId, delay_seconds: TAKEOVER_SECONDS })
-    if (isFirst) tx.audit({ act: 'user.erased', ...byActor(actor), subject_id: userId, detail: { messages } })
-  })
+/** Locks an account, and hides its user as an author. A task does the rest, unless the call is faster. */
+async function closeAccount(
+  ctx: Context,
+  tx: Tx,
+  actor: Actor,
+  { user, messages }: Erasure & { user: UserRow },
+): Promise<void> {
+  const userId = user.id
+  if (user.disabled_at === null) {
+    await updateUser(tx, { ...user, disabled_at: ctx.now() }, ctx.now())
+    tx.audit({ act: 'user.disabled', ...byActor(actor), subject_id: userId })
+  }
+  await endMeans(ctx, tx, { user_id: userId }, 'erasure', { by: byActor(actor) })
+  const isFirst = (await findErasedAuthor(tx, userId)) === undefined
+  await insertErasedAuthor(tx, { user_id: userId, messages, erased_at: ctx.now() })
+  tx.enqueue({ kind: 'user.erase', key: userId, delay_seconds: TAKEOVER_SECONDS })
+  if (isFirst) tx.audit({ act: 'user.erased', ...byActor(actor), subject_id: userId, detail: { messages } })
 }
 
 /** Removes everything of the user but the messages, and deletes the account. */

@@ -41,6 +41,12 @@ export function spendMessage(ctx: Context, userId: string): Promise<void> {
   return spend(ctx, `guest.message:${userId}`, { requests_per_second: burst / 60, burst })
 }
 
+/** Counts a message of a bot in a conversation. @throws ChatError `rate_limited` */
+export function spendBotMessage(ctx: Context, userId: string, conversationId: string): Promise<void> {
+  const burst = ctx.config.bots.messages_per_min
+  return spend(ctx, `bot.message:${userId}:${conversationId}`, { requests_per_second: burst / 60, burst })
+}
+
 async function spend(ctx: Context, bucket: string, rate: Rate): Promise<void> {
   const { allowed, retry_after_seconds = 1 } = await takeShared(ctx.db, bucket, ctx.now(), rate)
   if (!allowed) throw new ChatError('rate_limited', { retry_after_seconds })

@@ -31,7 +31,7 @@ const MAX_ATTEMPTS = 10
  * of access end. The same merge again returns the same.
  *
  * @throws ChatError `forbidden` unless the actor is the operator; `not_found`; `conflict` if the two are one, `from` is an
- *   administrator or a part of the host, or has too much, or `into` is a guest, disabled or a part of the host
+ *   administrator, a bot or a part of the host, or has too much, or `into` is a guest, disabled, a bot or a part of the host
  */
 export const merge = useCase({
   takes: ['actor'],
@@ -131,6 +131,7 @@ async function check(tx: Queries, { from_id, into_id }: Merge, rows: UserRow[]) 
     throw new ChatError('conflict', { message: 'An administrator is not merged into another user.' })
   for (const id of [from_id, into_id])
     if (await isSystemUser(tx, id)) throw new ChatError('conflict', { message: 'A part of the host is not merged.' })
+  if (from.kind === 'bot' || into.kind === 'bot') throw new ChatError('conflict', { message: 'A bot is not merged.' })
   if (into.kind === 'guest') throw new ChatError('conflict', { reason: 'guest', message: 'No user becomes a guest.' })
   if (into.disabled_at !== null) throw new ChatError('conflict', { message: 'The user is disabled.' })
   for (const id of [from_id, into_id])

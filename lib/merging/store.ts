@@ -56,11 +56,12 @@ export async function setPair(
   )
 }
 
-/** Moves what a user has stored: files, bytes, invites, and requests that await an answer. By the indexes of users. */
+/** Moves what a user has stored: files, bytes, bots, invites, and requests that await an answer. By the indexes of users. */
 export async function moveBelongings(tx: Queries, { from_id, into_id }: Merge): Promise<void> {
   await tx.run(sql`UPDATE attachments SET uploaded_by = ${into_id} WHERE uploaded_by = ${from_id}`)
   await tx.run(sql`UPDATE blobs SET uploaded_by = ${into_id} WHERE uploaded_by = ${from_id}`)
   await tx.run(sql`UPDATE email_requests SET created_by = ${into_id} WHERE created_by = ${from_id}`)
+  await tx.run(sql`UPDATE users SET owner_id = ${into_id} WHERE owner_id = ${from_id}`)
 }
 
 /** Moves the invites that a user has made into these conversations. By conversation_id. */

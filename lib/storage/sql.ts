@@ -155,9 +155,15 @@ export function isErasedAuthor(author: Sql): Sql {
          AND gone.messages = 'erase')`
 }
 
-/** 1 for a user who is a guest, else NULL, as a column. By the index of guests, which is empty in most services. */
-export function isGuestUser(userId: Sql): Sql {
-  return sql`(SELECT 1 FROM users guest WHERE guest.id = ${userId} AND guest.kind = 'guest')`
+/** The kind of a user who is no person, else NULL, as a column. By the index of these, which is small in most services. */
+export function authorKind(userId: Sql): Sql {
+  return sql`(SELECT author.kind FROM users author WHERE author.id = ${userId} AND author.kind <> 'person')`
+}
+
+/** 1 for a bot `u` whose owner has no active account, else 0: its keys are refused. By primary key. */
+export function isAbandoned(u: Sql): Sql {
+  return sql`CASE WHEN ${u}.kind = 'bot' AND NOT EXISTS
+      (SELECT 1 FROM users owner WHERE owner.id = ${u}.owner_id AND owner.disabled_at IS NULL) THEN 1 ELSE 0 END`
 }
 
 /** The title of the thread that a message of the table `m` begins; NULL for a reply. By primary key. */

@@ -11,7 +11,7 @@ export interface ClosedColumn {
  * that. Missing values are for the constraints of the tables.
  */
 export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
-  users: { avatar_type: { values: PHOTO_TYPES }, kind: { values: ['person', 'guest'] } },
+  users: { avatar_type: { values: PHOTO_TYPES }, kind: { values: ['person', 'guest', 'bot'] } },
   email_requests: { kind: { values: ['invite', 'join', 'change', 'undo'] } },
   conversations: {
     layout: { values: ['stream', 'topics', 'assistant'] },

@@ -45,7 +45,9 @@ const ORDER: string[][] = [
     'key list',
     'server-key list',
   ],
-  ['key revoke', 'server-key create'],
+  ['key revoke', 'server-key create', 'bot create'],
+  ['bot list', 'bot set', 'bot create-key', 'bot list-keys', 'bot give'],
+  ['bot erase'],
   ['server-key revoke'],
   ['mail queue retry', 'user invite'],
   [

@@ -14,6 +14,7 @@ COMMANDS.push('invite create', 'invite list', 'invite revoke', 'nodes list', 're
 COMMANDS.push('user invite', 'user invites', 'user revoke-invite')
 COMMANDS.push('user show', 'user export', 'user unlock', 'user set-username')
 COMMANDS.push('access explain')
+COMMANDS.push('bot create', 'bot list', 'bot set', 'bot give', 'bot erase', 'bot create-key', 'bot list-keys')
 COMMANDS.push('conversation list', 'conversation show', 'conversation set', 'conversation delete')
 COMMANDS.push('mail test', 'mail queue list', 'mail queue retry', 'mail queue drop')
 
@@ -47,6 +48,9 @@ const REFUSALS: [line: string, message: string][] = [
   ['user invite', 'Missing required positional argument: EMAIL'],
   ['conversation set --id 1', 'name what to change, such as --visibility listed; --help lists it all'],
   ['conversation set --id 1 --freeze --unfreeze', '--freeze and --unfreeze exclude each other'],
+  ['bot set deploys', 'name what to change, such as --description "What it does"; --help lists it all'],
+  ['bot set deploys --disable --enable', '--disable and --enable exclude each other'],
+  ['bot erase deploys', 'this cannot be undone: add --yes'],
   ['conversation delete --id 1', 'this cannot be undone: add --yes'],
   ['session revoke', 'use exactly one of --id, --user and --all'],
   ['session revoke --all --user ada', 'use exactly one of --id, --user and --all'],

@@ -37,6 +37,7 @@ const BASE: ConfigInput = {
     auth_failures_per_ip_per_min: 10_000,
   },
   features: { well_known: true },
+  bots: { enabled: true },
   well_known: { entries: { 'old.txt': 'old' } },
   assistant: { max_running: 100, max_running_per_user: 3 },
   search: { budget_ms: 500 },

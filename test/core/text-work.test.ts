@@ -31,6 +31,7 @@ const CALLS: Record<string, Record<string, Bound>> = {
   'lib/accounts/users/schema.ts': { 'normalize ×2': 'input' },
   'lib/accounts/users/service.ts': { 'normalize ×1': 'input' },
   'lib/accounts/users/store-names.ts': { 'normalize ×1': 'input' },
+  'lib/integrations/bots/rules.ts': { 'normalize ×1': 'input' },
   'lib/backups/rules.ts': { 'localeCompare ×1': 'own' },
   'lib/chat/attachments/service.ts': { 'normalize ×1': 'input' },
   'lib/chat/people/query.ts': { 'normalize ×1': 'input' },

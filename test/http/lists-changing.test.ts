@@ -169,6 +169,8 @@ const WHOLE = [
   'limitsListAssignments',
   'limitsStatus',
   'keysList',
+  'botsList',
+  'botsListKeys',
   'identitiesList',
   'nodesList',
   // test/chat/usage reads its pages while its sums are made anew.

@@ -56,6 +56,9 @@ const BODIES: Record<string, (world: World) => object> = {
   resetsRedeem: () => ({ token: 'made up', password: PASSWORD }),
   newcomersInvite: (world) => ({ email: `invited-${world.serial}@example.org`, mail: false }),
   newcomersSignUp: () => ({ token: 'made up', username: 'somebody', password: PASSWORD }),
+  botsCreate: (world) => ({ username: `bot-${world.serial}` }),
+  botsChange: () => ({ description: 'Posts' }),
+  botsCreateKey: () => ({ name: 'a key' }),
   guestsCreate: () => ({}),
   guestsClaim: () => ({ token: 'made-up' }),
   emailsRequestChange: (world) => ({ email: `new-${world.serial}@example.org` }),
@@ -132,6 +135,7 @@ interface World {
   session_id: string
   key_id: string
   identity_id: string
+  bot_id: string
   /** Of a newcomer. */
   invite_id: string
   /** Of a user's photo. */
@@ -163,7 +167,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
   )
   const actors = new Map<string, Actor>()
   const sessions = new Map<Caller, Record<string, string>>([['anonymous', {}]])
-  let [session_id, key_id, identity_id, key] = ['', '', '', '']
+  let [session_id, key_id, identity_id, key, bot_id] = ['', '', '', '', '']
   let n = 0
   let untouched: { world: World; is_open: boolean } | undefined
 
@@ -176,6 +180,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
     const { sessions: ofTarget } = await chat.auth.listSessions(actors.get('target')!)
     session_id = ofTarget[0]!.id
     key_id = (await chat.keys.create(actors.get('target')!, { name: "the target's" })).id
+    bot_id = (await chat.bots.create(actors.get('target')!, { username: "the target's bot" })).bot.id
     const { write, now, id } = innerState(chat)
     const user_id = actors.get('target')!.user_id
     const linked = { id: id(), provider: 'provider_a', issuer: 'https://a.example', subject: 'target', user_id }
@@ -223,6 +228,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       session_id,
       key_id,
       identity_id,
+      bot_id,
       key,
       invite_id: name === 'newcomersRevoke' ? await inviteNewcomer() : '',
       provider: 'provider_a',

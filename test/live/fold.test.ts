@@ -179,6 +179,11 @@ const ACTIONS: Record<string, Act> = {
 
 /** Routes that change nothing a client reads of a conversation, with the reason. */
 const SILENT: Record<string, string> = {
+  botsCreate: 'a new user is in no conversation',
+  botsChange: 'user.updated, as of any user: test/live has it',
+  botsRemove: 'as an erasure of any user',
+  botsCreateKey: 'only the owner of the bot learns of a key',
+  botsRevokeKey: 'only the owner of the bot learns of a key',
   attachmentsCreate: 'only its uploader learns of a file before a message has it',
   attachmentsPutPart: 'only its uploader learns of a file before a message has it',
   attachmentsRemove: 'only its uploader learns of a file before a message has it',

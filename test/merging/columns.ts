@@ -45,6 +45,7 @@ export const USER_COLUMNS: Record<string, 'moved' | 'ends' | { stays: string }> 
   'tasks.key': { stays: 'a task about a user who is not there ends' },
   'thread_members.user_id': 'moved',
   'threads.last_repliers': 'moved',
+  'users.owner_id': 'moved',
   'usage_sums.key': 'moved',
   'user_words.user_id': 'ends',
   'users.id': 'ends',

@@ -71,6 +71,7 @@ export const FROZEN = {
     '0075-server-keys': 'ZaJh9BnaOJ0DSgG8HjbxghwBJLHspIMXF1Ie0H_ZsOw',
     '0076-automatic-joins': 'eayfwlwt6UnbIjBlH1sdin3u2poT24oENeE8Lk9pYC4',
     '0077-expired-server-keys': 'oDXyoYbGiN-pZpC_jegKbYC9mHjQDp8yQFeHvw5LuzQ',
+    '0080-bots': 'F9UnhcJ6lK_CebsM6mTlJAKf0KL6UAo8mE0-lKbWUXg',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -143,5 +144,6 @@ export const FROZEN = {
     '0075-server-keys': 'QBcCtp85JA0w75xCfI2lTRcznGCKXdj3KNrAr5uyMZc',
     '0076-automatic-joins': 'eayfwlwt6UnbIjBlH1sdin3u2poT24oENeE8Lk9pYC4',
     '0077-expired-server-keys': 'oDXyoYbGiN-pZpC_jegKbYC9mHjQDp8yQFeHvw5LuzQ',
+    '0080-bots': 'qSOPNewQrSLKd_XnOKlzH8zabNv_X4qNLYrMFHDFm2M',
   },
 }

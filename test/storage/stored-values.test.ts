@@ -25,7 +25,7 @@ const REQUEST_KINDS: Record<EmailRequestRow['kind'], 0> = { invite: 0, join: 0, 
 /** The sets of the API; what it does not show is the service's own. */
 const SETS: Record<string, readonly string[]> = {
   'users.avatar_type': PHOTO_TYPES,
-  'users.kind': ['person', 'guest'],
+  'users.kind': ['person', 'guest', 'bot'],
   'email_requests.kind': Object.keys(REQUEST_KINDS),
   'conversations.layout': Layout.options,
   'conversations.visibility': ['listed', 'open'],
@@ -46,7 +46,7 @@ const SETS: Record<string, readonly string[]> = {
 
 /** Texts that may be anything: of people, of other services, or our own names. */
 const FREE =
-  'users.email users.username users.display_name users.avatar_url users.system_name users.words_of sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject merged_users.subject api_keys.name server_keys.name server_keys.scopes email_requests.email email_requests.conversation_ids conversations.salt conversations.title conversations.topic conversations.icon conversations.ref threads.title threads.last_repliers invites.email thread_members.marked_in thread_members.reopened_in thread_members.listed_in messages.content messages.path messages.prompt messages.finish_reason messages.delete_reason messages.mentioned messages.variant_of attachments.reason message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip'
+  'users.email users.username users.display_name users.avatar_url users.description users.system_name users.words_of sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject merged_users.subject api_keys.name server_keys.name server_keys.scopes email_requests.email email_requests.conversation_ids conversations.salt conversations.title conversations.topic conversations.icon conversations.ref threads.title threads.last_repliers invites.email thread_members.marked_in thread_members.reopened_in thread_members.listed_in messages.content messages.path messages.prompt messages.finish_reason messages.delete_reason messages.mentioned messages.variant_of attachments.reason message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip'
 
 it('the closed columns have the values of the API', () => {
   const stored = Object.entries(CLOSED_COLUMNS).flatMap(([table, columns]) =>

@@ -21,6 +21,7 @@ export interface Filled {
   invites: string[]
   sessions: string[]
   keys: string[]
+  bot_id: string
   audit: string[]
   tasks: string[]
   notifications: string[]
@@ -65,6 +66,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
   const at = now() + 1000
 
   const users = ids(1_100)
+  const bot_id = users.at(-1)!
   const sessions = ids(300)
   const keys = ids(450)
   const conversations = ids(210)
@@ -269,6 +271,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
       'message_chunks',
       times(300, (idx) => ({ message_id: answer_id, idx, content: long(idx % 7 === 0 ? 60_000 : 5), created_at: at })),
     )
+    await tx.run(statement("UPDATE users SET kind = 'bot', owner_id = ? WHERE id = ?", [ownerId, bot_id]))
     const reactors = users.slice(0, 300)
     const reaction = { message_id: messages[1]!, at }
     await insert(tx, 'reactions', [
@@ -300,6 +303,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
     invites,
     sessions,
     keys,
+    bot_id,
     audit,
     tasks,
     notifications,

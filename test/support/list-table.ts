@@ -223,6 +223,9 @@ export const LISTS: Record<string, Followed> = {
     expected: ({ assignments }) => assignments,
     path: () => '/api/admin/limits/assignments',
   },
+  // At most a hundred, and at most fifty.
+  botsList: { key: 'id', expected: () => undefined, path: () => '/api/bots' },
+  botsListKeys: { key: 'id', expected: () => undefined, path: ({ bot_id }) => `/api/bots/${bot_id}/keys` },
   // At most fifty.
   keysList: { key: 'id', expected: () => undefined, path: () => '/api/auth/keys' },
   keysListAll: {

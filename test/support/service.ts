@@ -45,6 +45,7 @@ export const PASSWORD = 'correct horse battery'
 /** Settings that make a test quick, allow any number of sign-ins, and serve all routes. */
 const QUICK = {
   features: { well_known: true },
+  bots: { enabled: true },
   well_known: { entries: { 'security.txt': 'Contact: mailto:security@example.org\n' } },
   security: { password: { bcrypt_cost: 4 } },
   rate_limits: {

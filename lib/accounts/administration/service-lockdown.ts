@@ -22,8 +22,14 @@ export const lockDown = useCase({
     return ctx.write(async (tx) => {
       await takeAccount(tx, actor, userId, { resigns: false })
       const by = byActor(actor)
-      const { sessions, keys, identities, invites } = await endMeans(ctx, tx, { user_id: userId }, 'lockdown', { by })
-      const ended = { sessions, keys, identities, invites }
+      const { sessions, keys, bot_keys, identities, invites } = await endMeans(
+        ctx,
+        tx,
+        { user_id: userId },
+        'lockdown',
+        { by },
+      )
+      const ended = { sessions, keys: keys + bot_keys, identities, invites }
       tx.audit({ act: 'user.locked_down', ...by, subject_id: userId, detail: ended })
       return ended
     })

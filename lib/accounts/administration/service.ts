@@ -16,7 +16,8 @@ import { announceChange } from '../users/announcing.ts'
 import { photosOf } from '../users/photos.ts'
 import { administers, assertSparesAdministrators, assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
-import { findUserByEmail, lockUsers, type UserRow } from '../users/store.ts'
+import { findUser, findUserByEmail, lockUsers, type UserRow } from '../users/store.ts'
+import { findOwnerId, ruleByAdministrator, setOwner } from '../users/store-bots.ts'
 import { updateUser } from '../users/store-naming.ts'
 import { isSystemUser } from '../users/store-system.ts'
 import { type AccountPlan, isForPeople, planChange, resigns } from './rules.ts'
@@ -28,7 +29,7 @@ import { type AccountPlan, isForPeople, planChange, resigns } from './rules.ts'
  * @throws ChatError `forbidden`, also with an API key for anything but the display name, and for a password, roles or an
  *   address of a system actor; `not_found`;
  *   `confirmation_required` for another address and for the actor's own password; `email_taken`, `username_taken`;
- *   `conflict` for the last administrator
+ *   `conflict` for the last administrator, for a sign-in of a guest or a bot, and for an owner of what is no bot
  */
 export const change = useCase({
   takes: ['actor', 'user_id'],
@@ -43,12 +44,16 @@ export const change = useCase({
     const password_hash =
       input.password === undefined ? undefined : await ctx.accounts.passwords.hash(input.password, hasher)
     const changing = ctx.write(async (tx) => {
+      if (input.owner_id !== undefined) await lockUsers(tx, [userId, actor.user_id, input.owner_id], { admins: false })
       // Without it, a stolen session could bypass the current password, and confirm itself with the new one.
       const isOwnPassword = input.password !== undefined && userId === actor.user_id
       if (input.email !== undefined || isOwnPassword) await requireConfirmation(ctx, tx, actor)
       const user = await takeAccount(tx, actor, userId, { resigns: resigns(input) })
       if (isForPeople(input) && (await isSystemUser(tx, userId))) throw new ChatError('forbidden', NO_PERSON)
       if (isForPeople(input) && user.kind === 'guest') throw new ChatError('conflict', NO_SIGN_IN)
+      if (isForPeople(input) && user.kind === 'bot') throw new ChatError('conflict', KEYS_ALONE)
+      if (input.owner_id !== undefined) await giveAway(ctx, tx, actor, { bot: user, owner_id: input.owner_id })
+      if (input.disabled !== undefined) await ruleByAdministrator(tx, userId)
       const plan = planChange(user, input, { password_hash, now: ctx.now() })
       const { after, acts } = plan
       await updateUser(tx, after, ctx.now())
@@ -98,6 +103,32 @@ const NO_SIGN_IN = {
   reason: 'guest' as const,
   message: 'A guest has no sign-in, no other roles and no address: it becomes a person by signing in.',
 }
+
+/**
+ * Gives a bot to another user.
+ *
+ * @throws ChatError `conflict` for a user who is no bot, and for a new owner who is no person with an active account
+ */
+async function giveAway(
+  ctx: Context,
+  tx: Tx,
+  actor: Actor,
+  { bot, owner_id }: { bot: UserRow; owner_id: string },
+): Promise<void> {
+  const before = await findOwnerId(tx, bot.id)
+  if (before === undefined) throw new ChatError('conflict', { message: 'Only a bot has an owner.' })
+  const owner = await findUser(tx, owner_id)
+  if (owner?.kind !== 'person' || owner.disabled_at !== null || (await isSystemUser(tx, owner_id)))
+    throw new ChatError('conflict', { message: 'The owner of a bot is a person with an active account.' })
+  if (owner_id === before) return
+  await setOwner(tx, bot.id, owner_id, ctx.now())
+  const detail = { changed: ['owner_id'], user_id: owner_id }
+  tx.audit({ act: 'user.changed', ...byActor(actor), subject_id: bot.id, detail })
+  // Its keys may have been refused until now.
+  tx.recheckStreams({ user_id: bot.id })
+}
+
+const KEYS_ALONE = { message: 'A bot has no sign-in, no other roles and no address.' }
 
 const NO_PERSON = { message: 'This user is a part of the host: it has no sign-in, no other roles and no address.' }
 

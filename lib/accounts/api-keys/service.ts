@@ -1,18 +1,21 @@
 import type { Context } from '../../context.ts'
 import { assertServiceRight } from '../../core/access.ts'
-import { type Actor, assertPerson, refuseGuests, refuseKeys, splitRoles } from '../../core/actor.ts'
+import { type Actor, assertPerson, refuseGuests, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { fromInstant, toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendAct } from '../../limits/spending.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
+import type { Micros } from '../../storage/sql.ts'
 import { byActor } from '../audit/rules.ts'
 import { notify } from '../mails/notices.ts'
 import { recordUse } from '../sessions/record-use.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
+import { toActor } from '../users/rules.ts'
 import { lockUser } from '../users/store.ts'
-import { KEY_PREFIX } from './rules.ts'
+import { isApiKey, KEY_PREFIX } from './rules.ts'
 import { ApiKeyInput, type ApiKeys, type CreatedKey } from './schema.ts'
 import { countKeys, deleteKey, findKeyByHash, insertKey, listKeys, toKey, touchKey } from './store.ts'
 
@@ -43,32 +46,52 @@ export const create = useCase({
     assertPerson(actor)
     refuseGuests(actor)
     assertServiceRight(ctx.access, actor, 'keys')
-    const { name } = input
-    const expires_at = input.expires_at === undefined ? null : fromInstant(input.expires_at)
-    if (expires_at !== null && expires_at <= ctx.now())
-      throw new ChatError('conflict', { message: 'An API key expires in the future.' })
+    const key = toNewKey(ctx, input)
     await spendAct(ctx, actor.user_id, 'key.created')
-    const key = KEY_PREFIX + newToken()
     return ctx.write(async (tx) => {
       await lockUser(tx, actor.user_id)
       await requireConfirmation(ctx, tx, actor)
-      if ((await countKeys(tx, actor.user_id)) >= MAX_KEYS_PER_USER)
-        throw new ChatError('conflict', { message: `A user has at most ${MAX_KEYS_PER_USER} keys: revoke one first.` })
-      const id = ctx.id()
-      await insertKey(tx, {
-        id,
-        user_id: actor.user_id,
-        name,
-        key_hash: digest(key),
-        created_at: ctx.now(),
-        expires_at,
-      })
-      await notify(ctx, tx, actor.user_id, 'key_created')
-      tx.audit({ act: 'key.created', ...byActor(actor), subject_id: id, names: { key: name } })
-      return { id, name, key, ...(expires_at !== null && { expires_at: toInstant(expires_at) }) }
+      return addKey(ctx, tx, actor, { ...key, user_id: actor.user_id, prefix: KEY_PREFIX, notified_id: actor.user_id })
     })
   },
 })
+
+/** A key to be made, with its expiry as it is stored. */
+interface NewKey {
+  name: string
+  expires_at: Micros | null
+}
+
+/** @throws ChatError `conflict` for an expiry in the past */
+export function toNewKey({ now }: Pick<Context, 'now'>, input: ApiKeyInput): NewKey {
+  const expires_at = input.expires_at === undefined ? null : fromInstant(input.expires_at)
+  if (expires_at !== null && expires_at <= now())
+    throw new ChatError('conflict', { message: 'An API key expires in the future.' })
+  return { name: input.name, expires_at }
+}
+
+/**
+ * Adds a key in a transaction that has locked its user.
+ *
+ * @param key.notified_id the user who gets a mail about it: the owner of a bot
+ * @throws ChatError `conflict` with too many keys
+ */
+export async function addKey(
+  ctx: Context,
+  tx: Tx,
+  actor: Actor,
+  { name, expires_at, user_id, prefix, notified_id }: NewKey & { user_id: string; prefix: string; notified_id: string },
+): Promise<CreatedKey> {
+  if ((await countKeys(tx, user_id)) >= MAX_KEYS_PER_USER)
+    throw new ChatError('conflict', { message: `A user has at most ${MAX_KEYS_PER_USER} keys: revoke one first.` })
+  const id = ctx.id()
+  const key = prefix + newToken()
+  await insertKey(tx, { id, user_id, name, key_hash: digest(key), created_at: ctx.now(), expires_at })
+  await notify(ctx, tx, notified_id, 'key_created')
+  const detail = user_id !== actor.user_id && { detail: { user_id } }
+  tx.audit({ act: 'key.created', ...byActor(actor), subject_id: id, ...detail, names: { key: name } })
+  return { id, name, key, ...(expires_at !== null && { expires_at: toInstant(expires_at) }) }
+}
 
 /** The actor's keys, newest first, including recently expired ones. @throws ChatError `forbidden` with a key */
 export const list = useCase({
@@ -96,16 +119,18 @@ export const revoke = useCase({
 })
 
 /**
- * The actor of a key. A wrong, revoked or expired key, the key of a disabled user, and any other token fail alike.
+ * The actor of a key. A wrong, revoked or expired key, the key of a disabled user or of a bot whose owner is disabled, and
+ * any other token fail alike.
  *
  * @throws ChatError `unauthenticated`
  */
 export async function recogniseKey(ctx: Context, token: string, keyHash = digest(token)): Promise<Actor> {
-  const key = token.startsWith(KEY_PREFIX) ? await findKeyByHash(ctx.db, keyHash) : undefined
+  const key = isApiKey(token) ? await findKeyByHash(ctx.db, keyHash) : undefined
   const now = ctx.now()
   if (!key || key.disabled_at || (key.expires_at !== null && now > key.expires_at))
     throw new ChatError('unauthenticated')
+  if (key.kind === 'bot' && (key.is_abandoned || !ctx.config.bots.enabled)) throw new ChatError('unauthenticated')
   if (key.last_used_at === null || now - key.last_used_at >= TOUCH_SECONDS * SECOND)
     await recordUse(ctx, 'key', (tx) => touchKey(tx, key.id, now))
-  return { user_id: key.user_id, roles: splitRoles(key.roles), key_id: key.id }
+  return { ...toActor({ ...key, id: key.user_id }), key_id: key.id }
 }

@@ -2,7 +2,8 @@ import type { Cutoff } from '../../core/clock.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { keyLives } from '../../storage/live-keys.ts'
-import { among, type Micros, recallOrGet, sql, where } from '../../storage/sql.ts'
+import { among, isAbandoned, type Micros, recallOrGet, sql, where } from '../../storage/sql.ts'
+import type { UserKind } from '../users/rules.ts'
 import type { ApiKey } from './schema.ts'
 import type { KeyOfUser } from './schema-admin.ts'
 
@@ -36,14 +37,18 @@ export function toKeyOfUser(row: Omit<KeyRow, 'key_hash'>): KeyOfUser {
 /** The columns of a key and its user that every call needs. */
 type KeyOfCall = Pick<KeyRow, 'id' | 'user_id' | 'expires_at' | 'last_used_at'> & {
   roles: string
+  kind: UserKind
   disabled_at: Micros | null
+  /** 1 for a bot without an owner whose account is active. */
+  is_abandoned: number
 }
 
 /** The key with this digest, including expired ones. By key_hash. */
 export function findKeyByHash(db: Queries, keyHash: string): Promise<KeyOfCall | undefined> {
   return recallOrGet<KeyOfCall>(
     db,
-    sql`SELECT k.id, k.user_id, k.expires_at, k.last_used_at, u.roles, u.disabled_at
+    sql`SELECT k.id, k.user_id, k.expires_at, k.last_used_at, u.roles, u.kind, u.disabled_at,
+            ${isAbandoned(sql`u`)} AS is_abandoned
        FROM api_keys k JOIN users u ON u.id = k.user_id
       WHERE k.key_hash = ${keyHash}`,
   )

@@ -7,7 +7,7 @@ import { SECOND } from '../../core/units.ts'
 import { assertKnown } from '../../core/use-case.ts'
 import type { LimitsVersion } from '../../limits/store.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { KEY_PREFIX } from '../api-keys/rules.ts'
+import { BOT_KEY_PREFIX, isApiKey } from '../api-keys/rules.ts'
 import { recogniseKey } from '../api-keys/service.ts'
 import { identify, identifyByToken } from '../host-identity/service.ts'
 import { recogniseServerKey, type ServerCaller } from '../server-keys/acting.ts'
@@ -61,7 +61,9 @@ export async function recognise(ctx: Context, request: IdentityRequest): Promise
 
 /** Whether the host's own authentication decides: it has none of the tokens that the service has issued. */
 export function asksHost({ host }: Pick<Context, 'host'>, { api_key, is_ticket }: CallerTokens): boolean {
-  const isOurs = [TOKEN_PREFIX, SERVER_KEY_PREFIX, GUEST_PREFIX].some((prefix) => api_key?.startsWith(prefix))
+  const isOurs = [TOKEN_PREFIX, SERVER_KEY_PREFIX, GUEST_PREFIX, BOT_KEY_PREFIX].some((prefix) =>
+    api_key?.startsWith(prefix),
+  )
   return host.identity !== undefined && !is_ticket && !isOurs
 }
 
@@ -80,7 +82,7 @@ export async function recogniseBy(
     const { csrf_hash: _, ...caller } = await resume(ctx, request, token_hash)
     return caller
   }
-  if (api_key !== undefined && bearers && !api_key.startsWith(KEY_PREFIX))
+  if (api_key !== undefined && bearers && !isApiKey(api_key))
     return { actor: await identifyByToken(ctx, bearers, { token: api_key, token_hash: token_hash!, ip: request.ip }) }
   if (api_key !== undefined) return { actor: await recogniseKey(ctx, api_key, token_hash) }
   return resume(ctx, request, token_hash)

@@ -3,6 +3,7 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import { deleteMailsOfKind } from '../../mail/store.ts'
 import { sessionEnded } from '../audit/rules.ts'
 import type { AuditActor, AuditEntry } from '../audit/store.ts'
+import { listBotIds } from '../users/store-bots.ts'
 import { CAUSES, type Cause, type Ends, type Means } from './rules.ts'
 import { countLiveSessions, deleteMeans, type Ending, type Holder, listKeyNames, refuseTokens } from './store.ts'
 
@@ -49,8 +50,11 @@ export async function endMeans(
   const { reason } = CAUSES[cause]
   if (ended.sessions > 0 && live.sessions > 0)
     tx.audit(sessionEnded(reason, { ...by, subject_id: user_id, detail: { sessions: live.sessions } }))
+  if (ended.bot_keys > 0)
+    auditKeys(tx, { ...by, detail: { reason, owner_id: user_id! } }, live.bot_keys, ended.bot_keys)
   if (ended.keys > 0) auditKeys(tx, { ...by, detail: { reason, ...(user_id && { user_id }) } }, live.keys, ended.keys)
   tx.recheckStreams({ user_id })
+  if (user_id !== undefined) for (const id of await listBotIds(tx, user_id)) tx.recheckStreams({ user_id: id })
   return ended
 }
 
@@ -58,7 +62,8 @@ export async function endMeans(
 async function findLive({ now }: Pick<Context, 'now'>, tx: Tx, holder: Holder, { session }: Ending) {
   return {
     sessions: await countLiveSessions(tx, holder, { now: now(), except: session }),
-    keys: 'all' in holder ? [] : await listKeyNames(tx, holder.user_id),
+    keys: 'all' in holder ? [] : await listKeyNames(tx, 'keys', holder.user_id),
+    bot_keys: 'all' in holder ? [] : await listKeyNames(tx, 'bot_keys', holder.user_id),
   }
 }
 
@@ -73,14 +78,15 @@ function auditKeys(
   for (const { id, name } of keys) tx.audit({ act: 'key.revoked', ...by, subject_id: id, detail, names: { key: name } })
 }
 
-/** The keys of a disabled user stay, and work again when the user is enabled. */
+/** The keys of a disabled user, and of the user's bots, stay, and work again when the user is enabled. */
 function isRefused(cause: Cause, means: Means): boolean {
-  return cause === 'disabled' && means === 'keys'
+  return cause === 'disabled' && (means === 'keys' || means === 'bot_keys')
 }
 
 const NONE: Record<Means, number> = {
   sessions: 0,
   keys: 0,
+  bot_keys: 0,
   identities: 0,
   link_attempts: 0,
   reset_links: 0,

@@ -5,6 +5,7 @@
 export const MEANS = {
   sessions: 'sessions',
   keys: 'API keys',
+  bot_keys: 'API keys of bots that the user owns',
   identities: 'identities at providers',
   link_attempts: 'started links with a provider',
   reset_links: 'reset links',
@@ -40,6 +41,7 @@ export type Ends = Partial<Record<Means, string>>
 const EVERY: Record<Means, string> = {
   sessions: '',
   keys: '',
+  bot_keys: '',
   identities: '',
   link_attempts: '',
   reset_links: '',
@@ -111,7 +113,12 @@ export const CAUSES = {
   disabled: {
     title: 'an administrator disables the user',
     reason: 'disabled',
-    ends: { ...BY_ADMINISTRATOR, keys: 'refused until the user is enabled', invites: '' },
+    ends: {
+      ...BY_ADMINISTRATOR,
+      keys: 'refused until the user is enabled',
+      bot_keys: 'refused until the user is enabled',
+      invites: '',
+    },
   },
   lockdown: { title: 'lockdown', reason: 'lockdown', ends: EVERY },
   takeover: {

@@ -17,15 +17,24 @@ export interface Ending {
 interface Rows {
   table: Sql
   user: Sql
+  /** The rows of a user, where the column has the id of another one; and those of all users, where others have some. */
+  of?: (userId: string) => Sql
+  ofAll?: Sql
   which?: Sql
   /** The column of the row that may stay, and its value. */
   except?: { column: Sql; value: keyof Ending }
 }
 
+const BOTS = sql`(SELECT bot.id FROM users bot WHERE bot.kind = 'bot' AND bot.kind <> 'person')`
+
+/** The rows of the bots of a user. By bots_of_owner. */
+const ofBots = (userId: string) => sql`user_id IN (SELECT bot.id FROM users bot WHERE bot.owner_id = ${userId})`
+
 /** The rows of the means of access. `chat/invites` ends the invites into conversations. */
 export const ROWS: Record<Exclude<Means, 'invites' | 'tokens'>, Rows> = {
   sessions: { table: sql`sessions`, user: sql`user_id`, except: { column: sql`id`, value: 'session' } },
-  keys: { table: sql`api_keys`, user: sql`user_id` },
+  keys: { table: sql`api_keys`, user: sql`user_id`, ofAll: sql`user_id NOT IN ${BOTS}` },
+  bot_keys: { table: sql`api_keys`, user: sql`user_id`, of: ofBots, ofAll: sql`user_id IN ${BOTS}` },
   // The host's own authentication, which has no issuer, still finds its user.
   identities: { table: sql`identities`, user: sql`user_id`, which: sql`issuer <> ''` },
   link_attempts: { table: sql`oauth_states`, user: sql`link_user_id` },
@@ -48,9 +57,10 @@ export function deleteMeans(
   holder: Holder,
   stays: Ending = {},
 ): Promise<number> {
-  const { table, user, which, except } = ROWS[means]
+  const { table, user, of, ofAll, which, except }: Rows = ROWS[means]
   const kept = except && stays[except.value]
-  const rows = 'all' in holder ? sql`${user} IS NOT NULL` : sql`${user} = ${holder.user_id}`
+  const rows =
+    'all' in holder ? (ofAll ?? sql`${user} IS NOT NULL`) : (of?.(holder.user_id) ?? sql`${user} = ${holder.user_id}`)
   return tx.run(sql`DELETE FROM ${table} ${where(rows, which, !!kept && sql`${except.column} <> ${kept}`)}`)
 }
 
@@ -74,7 +84,12 @@ export async function countLiveSessions(
   return row!.count
 }
 
-/** The names of a user's keys. By api_keys_of_user. */
-export function listKeyNames(db: Queries, userId: string): Promise<{ id: string; name: string }[]> {
-  return db.all(sql`SELECT id, name FROM api_keys WHERE user_id = ${userId} ORDER BY id`)
+/** The names of a user's keys, or of those of the user's bots. By api_keys_of_user. */
+export function listKeyNames(
+  db: Queries,
+  means: 'keys' | 'bot_keys',
+  userId: string,
+): Promise<{ id: string; name: string }[]> {
+  const rows = means === 'keys' ? sql`user_id = ${userId}` : ofBots(userId)
+  return db.all(sql`SELECT id, name FROM api_keys WHERE ${rows} ORDER BY id`)
 }

@@ -5,6 +5,7 @@ import { SECOND } from '../../core/units.ts'
 import { systemActor } from '../host-identity/system.ts'
 import { findPerson } from '../identities/host-person.ts'
 import { recordUse } from '../sessions/record-use.ts'
+import { toActor } from '../users/rules.ts'
 import { findUser } from '../users/store.ts'
 import { isSystemUser } from '../users/store-system.ts'
 import { ACT_AS, type ActedAs, actsFor, parseActAs, scopeFor } from './rules.ts'
@@ -59,7 +60,7 @@ async function actorOf(ctx: Context, account: ActedAs): Promise<Actor> {
   if (user.disabled_at) throw new ChatError('account_disabled')
   const roles = splitRoles(user.roles)
   if (!actsFor(roles)) throw new ChatError('forbidden', { reason: 'key', message: NO_ADMINISTRATOR })
-  return { user_id: user.id, roles }
+  return toActor(user)
 }
 
 const NO_ADMINISTRATOR = 'A server key does not act for administrators.'

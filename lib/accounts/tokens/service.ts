@@ -1,10 +1,11 @@
 import type { Context } from '../../context.ts'
-import { type Actor, assertPerson, isOperator, refuseKeys, splitRoles } from '../../core/actor.ts'
+import { type Actor, assertPerson, isOperator, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPerson } from '../identities/host-person.ts'
+import { toActor } from '../users/rules.ts'
 import { findUser } from '../users/store.ts'
 import { isSystemUser } from '../users/store-system.ts'
 import { isTicket, lifeOf, readToken, signToken, type TokenClaims } from './rules.ts'
@@ -83,7 +84,8 @@ export async function recogniseToken(ctx: Context, token: string, options: { tic
   const holder = await findHolder(ctx.db, user_id, maker, { now, sessionNow: ctx.sessionNow() })
   if (!holder || holder.disabled_at !== null || issued_at <= holder.tokens_after || !holder.is_maker_live)
     throw new ChatError('unauthenticated')
-  const actor: Actor = { user_id, roles: splitRoles(holder.roles), scopes }
+  if (holder.kind === 'bot' && (holder.is_abandoned || !ctx.config.bots.enabled)) throw new ChatError('unauthenticated')
+  const actor: Actor = { ...toActor({ ...holder, id: user_id }), scopes }
   // What a ticket opens goes on after it.
   ctx.streams.logins.set(actor, { at: now, issued_at, expires_at: isTicket(scopes) ? until : expires_at, maker })
   return actor

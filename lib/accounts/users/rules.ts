@@ -12,25 +12,32 @@ export function defaultUsername(email: string): string {
   return isReservedName(name) ? `${name}-1` : name
 }
 
-/** What a user is. A guest has no sign-in; what is said of a part of the host is its name as a system actor. */
-export type UserKind = 'person' | 'guest'
+/** What a user is. A guest and a bot have no sign-in; what is said of a part of the host is its name as a system actor. */
+export type UserKind = 'person' | 'guest' | 'bot'
 
-/** The kind of a user whose roles have changed: no person becomes a guest. */
+/** The kind of a user whose roles have changed: no person becomes a guest, and a bot stays one. */
 export function kindWith(kind: UserKind, roles: string): UserKind {
+  if (kind === 'bot') return kind
   return kind === 'guest' && isGuest({ roles: splitRoles(roles) }) ? 'guest' : 'person'
 }
 
-/** Domains of the placeholder addresses of users of hosts, system actors, probes and guests (RFC 2606). */
+/** Domains of the placeholder addresses of users of hosts, system actors, probes, guests and bots (RFC 2606). */
 export const PLACEHOLDER_DOMAINS = {
   host: 'host.invalid',
   system: 'system.invalid',
   probe: 'doctor.invalid',
   guest: 'guest.invalid',
+  bot: 'bot.invalid',
 }
 
 /** Whether an address only stands for none, so that no reader sees it. */
 export function isPlaceholder(email: string): boolean {
   return Object.values(PLACEHOLDER_DOMAINS).some((domain) => email.endsWith(`@${domain}`))
+}
+
+/** The actor of a user, for calls without a session. */
+export function toActor({ id, roles, kind }: { id: string; roles: string; kind: UserKind }): Actor {
+  return { user_id: id, roles: splitRoles(roles), ...(kind === 'bot' && { is_bot: true as const }) }
 }
 
 /** The columns that decide whether an account is an administrator. */

@@ -107,11 +107,12 @@ export const Role = v.pipe(
 
 export const Roles = v.pipe(v.array(Role), v.minLength(1))
 
-/** Set for a guest. */
-export const GuestKind = v.optional(v.pipe(v.literal('guest'), v.description('Missing for a person')))
+/** The kind of a user who is no person. */
+export const OtherKind = v.picklist(['guest', 'bot'])
+export type OtherKind = v.InferOutput<typeof OtherKind>
 
-/** Set where the author is a guest. */
-export const AuthorKind = v.optional(v.pipe(v.literal('guest'), v.description('Set while the author is a guest')))
+/** The kind of a user or an author. */
+export const ShownKind = v.optional(v.pipe(OtherKind, v.description('Missing for a person')))
 
 /** A user as the user reads it. */
 export const User = v.object({
@@ -122,7 +123,7 @@ export const User = v.object({
   display_name: v.optional(v.string()),
   avatar_url: ReadAvatar,
   roles: Roles,
-  kind: GuestKind,
+  kind: ShownKind,
 })
 export type User = v.InferOutput<typeof User>
 
@@ -132,6 +133,7 @@ export const Account = v.object({
   created_at: Instant,
   disabled_at: v.optional(Instant),
   subject: v.optional(v.pipe(v.string(), v.description("The host's own id of the user, where it has the login"))),
+  owner_id: v.optional(v.pipe(Id, v.description('The user whose bot it is'))),
 })
 export type Account = v.InferOutput<typeof Account>
 
@@ -164,6 +166,7 @@ export const AccountChanges = v.object({
     v.pipe(DisplayName, v.description('At least one visible character; an empty text removes it')),
   ),
   password: v.optional(v.pipe(Password, v.description('Ends the other sessions of the user'))),
+  owner_id: v.optional(v.pipe(Id, v.description('The user whose bot it is from now on'))),
 })
 export type AccountChanges = v.InferOutput<typeof AccountChanges>
 
@@ -183,7 +186,7 @@ export type AccountFacts = v.InferOutput<typeof AccountFacts>
 /** The number of sessions, keys, identities and invites that a lockdown has ended. */
 export const Lockdown = v.object({
   sessions: v.pipe(v.number(), v.integer()),
-  keys: v.pipe(v.number(), v.integer(), v.description('API keys')),
+  keys: v.pipe(v.number(), v.integer(), v.description('API keys, those of bots of the user too')),
   identities: v.pipe(v.number(), v.integer(), v.description('Identities at sign-in providers')),
   invites: v.pipe(
     v.number(),
@@ -252,8 +255,8 @@ export const Person = v.object({
   display_name: v.optional(v.string()),
   avatar_url: ReadAvatar,
   kind: v.pipe(
-    v.picklist(['person', 'guest', 'system']),
-    v.description('`guest`: without a sign-in; `system`: a part of the host'),
+    v.picklist(['person', 'bot', 'guest', 'system']),
+    v.description('`bot`: a program of a user; `guest`: without a sign-in; `system`: a part of the host'),
   ),
   disabled: v.optional(v.pipe(v.literal(true), v.description('The account is disabled'))),
 })

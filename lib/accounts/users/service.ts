@@ -10,7 +10,7 @@ import { byActor } from '../audit/rules.ts'
 import { hasSignIn } from '../authentication/rules.ts'
 import { toAccount, toAccounts } from './accounts.ts'
 import { photosOf } from './photos.ts'
-import { assertStillAdmin, type UserKind } from './rules.ts'
+import { assertStillAdmin, toActor, type UserKind } from './rules.ts'
 import { deriveUsername, isGivable } from './rules-naming.ts'
 import { type Account, type AccountPage, UserInput, UsersQuery } from './schema.ts'
 import { findUser, hasUsers, listUsers, listUsersNamed, lockUsers, type UserRow } from './store.ts'
@@ -93,7 +93,7 @@ export const actor = useCase({
     if (!row) throw new ChatError('not_found')
     if (row.disabled_at) throw new ChatError('account_disabled')
     if (await isSystemUser(ctx.db, userId)) throw new ChatError('not_found', { message: OF_THE_HOST })
-    return { user_id: row.id, roles: splitRoles(row.roles) }
+    return toActor(row)
   },
 })
 

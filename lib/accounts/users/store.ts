@@ -2,7 +2,7 @@ import { splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, IS_OF_HOST, type Micros, sql } from '../../storage/sql.ts'
+import { among, IS_OF_HOST, isAbandoned, type Micros, sql } from '../../storage/sql.ts'
 import type { Photos } from './photos.ts'
 import { isPlaceholder, type Standing, type UserKind } from './rules.ts'
 import type { User, UsersQuery } from './schema.ts'
@@ -153,11 +153,11 @@ interface EnabledUser {
   tokens_after: Micros
 }
 
-/** The ones of these users that exist and are not disabled, each with the times up to which its streams must end. */
+/** The ones of these users that exist and are not disabled, nor bots of a disabled owner, each with the times up to which its streams must end. */
 export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<Map<string, EnabledUser>> {
   const rows = await db.all<EnabledUser & { id: string }>(
     sql`SELECT id, roles, coalesce(streams_ended_at, 0) AS streams_ended_at, tokens_after FROM users
-      WHERE disabled_at IS NULL AND id ${among(db, ids)}`,
+      WHERE disabled_at IS NULL AND id ${among(db, ids)} AND ${isAbandoned(sql`users`)} = 0`,
   )
   return new Map(rows.map((row) => [row.id, row]))
 }

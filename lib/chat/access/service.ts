@@ -1,3 +1,4 @@
+import { toActor } from '../../accounts/users/rules.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
 import {
@@ -46,7 +47,7 @@ export const explain = useCase({
     if (conversation_id !== undefined) {
       const { obstacle, ...more } = await inConversation(
         ctx,
-        { user_id, roles },
+        toActor(user),
         oneOf(ACTS_IN_CONVERSATION, act),
         conversation_id,
       )

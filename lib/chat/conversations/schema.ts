@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { AuthorKind, Email, GuestKind, ReadAvatar, Subject, Username } from '../../accounts/users/schema.ts'
+import { Email, ReadAvatar, ShownKind, Subject, Username } from '../../accounts/users/schema.ts'
 import { PARTICIPANT_RIGHTS } from '../../core/access.ts'
 import { ROLE_NAME } from '../../core/actor.ts'
 import { MAX_EXCERPT_LENGTH } from '../../core/excerpt.ts'
@@ -30,7 +30,7 @@ export const Participant = v.object({
   username: v.string(),
   display_name: v.optional(v.string()),
   avatar_url: ReadAvatar,
-  kind: GuestKind,
+  kind: ShownKind,
   role: ParticipantRole,
   joined_at: Instant,
   presence: Presence,
@@ -46,7 +46,7 @@ export const DirectPartner = v.object({
   username: v.string(),
   display_name: v.optional(v.string()),
   avatar_url: ReadAvatar,
-  kind: v.optional(v.pipe(v.picklist(['guest', 'system']), v.description('Missing for a person'))),
+  kind: v.optional(v.pipe(v.picklist(['bot', 'guest', 'system']), v.description('Missing for a person'))),
 })
 export type DirectPartner = v.InferOutput<typeof DirectPartner>
 
@@ -220,7 +220,7 @@ export type Rename = v.InferOutput<typeof Rename>
 export const LastMessage = v.object({
   id: Id,
   author_user_id: v.optional(v.pipe(Id, v.description('Missing for an answer, and when the user was erased'))),
-  author_kind: AuthorKind,
+  author_kind: ShownKind,
   role: v.picklist(['user', 'assistant', 'system']),
   excerpt: v.pipe(
     v.string(),

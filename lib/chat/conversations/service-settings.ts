@@ -38,11 +38,13 @@ export const settings = useCase({
   },
 })
 
+const NO_INBOX = { reason: 'key' as const, message: 'A bot has no inbox: it is notified of nothing.' }
+
 /**
  * Changes the actor's own settings for a conversation, whatever the actor's role; missing ones keep their value. The
  * actor's own streams of all conversations get an event.
  *
- * @throws ChatError `not_found`, `forbidden` as {@link settings}; `conflict` beyond {@link MAX_FAVOURITES}
+ * @throws ChatError `not_found`, `forbidden` as {@link settings}, and for the level of a bot; `conflict` beyond {@link MAX_FAVOURITES}
  */
 export const setSettings = useCase({
   takes: ['actor', 'conversation_id'],
@@ -51,6 +53,7 @@ export const setSettings = useCase({
   run: (ctx, actor, conversationId, input): Promise<ConversationSettings> => {
     refuseSystem(actor)
     const { user_id } = actor
+    if (actor.is_bot && input.level !== undefined) throw new ChatError('forbidden', NO_INBOX)
     const changes = toStoredSettings(input)
     return ctx.write(async (tx) => {
       // Before the conversation: until then, the number of favourites stays.

@@ -30,7 +30,9 @@ import {
 import { listPartners, type Partner } from '../memberships/store-direct.ts'
 import { findSettings, toOwnFields } from '../memberships/store-settings.ts'
 import { findFirst, withPresence } from '../memberships/with-presence.ts'
+import { makeNotifications } from '../notifications/store-making.ts'
 import { isErasing, toNumbers } from '../unread/store.ts'
+import { listFounders, toOwnerAdded } from './founders.ts'
 import { hide } from './removal.ts'
 import { actsOf, actsOfReader } from './rules.ts'
 import {
@@ -48,7 +50,7 @@ import { listConversations } from './store.ts'
 import { listLastMessages } from './store-last.ts'
 
 /**
- * Creates a conversation; the actor becomes its owner, unless it is a system actor.
+ * Creates a conversation; the actor becomes its owner, unless it is a system actor. What a bot creates belongs to its owner.
  *
  * @throws ChatError `forbidden` for a read-only user, for the operator, and for a disabled system actor; `conflict` for
  *   a `ref` that another conversation has
@@ -91,17 +93,18 @@ export const create = useCase({
       if (!(await insertConversation(tx, row, isSystem ? actor.user_id : null)))
         throw new ChatError('conflict', REF_TAKEN)
       if (isSystem) return findFirst(tx, row.id)
-      await insertParticipant(tx, row.id, { user_id: actor.user_id, role: 'owner', joined_at: row.created_at })
-      tx.emit(row.id, {
-        type: 'membership.changed',
-        user_id: actor.user_id,
-        detail: { role: 'owner', action: 'added' },
-      })
+      const founders = await listFounders(tx, actor)
+      for (const { user_id, role } of founders) {
+        await insertParticipant(tx, row.id, { user_id, role, joined_at: row.created_at })
+        tx.emit(row.id, { type: 'membership.changed', user_id, detail: { role, action: 'added' } })
+      }
+      if (actor.is_bot) tx.notify(makeNotifications(tx, [toOwnerAdded(ctx, founders, row)]))
       return findFirst(tx, row.id)
     })
     const participants = await withPresence(ctx, people)
     const participant_count = participants.length
-    const can = actsOf(ctx, actor)({ ...row, participant_count, role: 'owner', is_closed: false })
+    const role = actor.is_bot ? 'admin' : 'owner'
+    const can = actsOf(ctx, actor)({ ...row, participant_count, role, is_closed: false })
     const conversation = { ...toFields(row), participants, participant_count, can }
     return { conversation_id: row.id, conversation }
   },

@@ -1,7 +1,8 @@
+import type { OtherKind } from '../../accounts/users/schema.ts'
 import { MAX_EXCERPT_LENGTH, toRootSummary } from '../../core/excerpt.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, isErasedAuthor, isGuestUser, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
+import { among, authorKind, isErasedAuthor, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { LastMessage } from './schema.ts'
 
 /** So many messages are passed over that were deleted last, of the roots and of the replies each. */
@@ -17,7 +18,7 @@ interface LastRow {
   conversation_id: string
   id: string
   author: string | null
-  by_guest: number | null
+  author_kind: OtherKind | null
   role: LastMessage['role']
   excerpt: string
   files: string | null
@@ -32,7 +33,7 @@ export async function listLastMessages(db: Queries, conversationIds: string[]): 
          FROM conversations c WHERE c.id ${among(db, conversationIds)})
      SELECT m.conversation_id, m.id, m.role, m.attachment_list AS files, m.created_at AS at,
             CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS author,
-            ${isGuestUser(sql`m.posted_by`)} AS by_guest,
+            ${authorKind(sql`m.posted_by`)} AS author_kind,
             substr(coalesce(nullif(m.content, ''), m.prompt, ''), 1, ${literal(MAX_EXCERPT_LENGTH)}) AS excerpt
        FROM (SELECT root AS id FROM newest UNION ALL SELECT reply FROM newest) AS latest
        JOIN messages m ON m.id = latest.id
@@ -42,8 +43,8 @@ export async function listLastMessages(db: Queries, conversationIds: string[]): 
   return new Map(rows.map((row) => [row.conversation_id, toLastMessage(row)]))
 }
 
-function toLastMessage({ id, author, by_guest, role, excerpt, files, at }: LastRow): LastMessage {
+function toLastMessage({ id, author, author_kind, role, excerpt, files, at }: LastRow): LastMessage {
   const { root_excerpt } = toRootSummary(excerpt, files)
-  const by = author && { author_user_id: author, ...(by_guest && { author_kind: 'guest' as const }) }
+  const by = author && { author_user_id: author, ...(author_kind && { author_kind }) }
   return { id, ...by, role, excerpt: root_excerpt, at: toInstant(at) }
 }

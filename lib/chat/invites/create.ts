@@ -16,10 +16,12 @@ import { insertInvite } from './store.ts'
 /** The default lifetime and number of uses of an invite. */
 const DEFAULTS = { ttl_seconds: 86_400, max_uses: 1, mail: false }
 
+const NO_MAILS = { reason: 'key' as const, message: 'A bot invites no email addresses.' }
+
 /**
  * Creates an invite inside a transaction, for an actor with the right to do so.
  *
- * @throws ChatError `forbidden` with an API key for an owner or admin; `validation_failed` for more uses than
+ * @throws ChatError `forbidden` with an API key for an owner or admin, and for a bot that names an address; `validation_failed` for more uses than
  *   `invites.max_uses`; `unavailable` if the queue of mails is full
  */
 export async function createInvite(
@@ -37,6 +39,7 @@ export async function createInvite(
 ): Promise<CreatedInvite> {
   const { ttl_seconds, max_uses, mail } = { ...DEFAULTS, ...invite }
   refuseKeysFor(ctx.access, actor, invite.role)
+  if (actor.is_bot && invite.email !== undefined) throw new ChatError('forbidden', NO_MAILS)
   const most = ctx.config.invites.max_uses
   if (max_uses > most)
     throw new ChatError('validation_failed', { errors: [{ path: 'max_uses', message: `must be at most ${most}` }] })

@@ -15,7 +15,7 @@ import { findConversation } from './store-conversations.ts'
  *
  * @param change.by the actor that adds the participant
  * @returns false if the user was a participant already
- * @throws ChatError `conflict` for a guest as more than a member, for a third participant of a conversation that is not a group, and in a frozen one
+ * @throws ChatError `conflict` for a guest as more than a member, for a bot as an owner, for a third participant of a conversation that is not a group, and in a frozen one
  */
 export async function join(
   tx: Tx,
@@ -37,8 +37,12 @@ export async function join(
 /** The roles of guests in conversations. */
 const ROLES_OF_GUESTS: readonly string[] = ['member', 'viewer']
 
-/** @throws ChatError `conflict` for a role that is no guest's, of a guest */
+/** @throws ChatError `conflict` for a role that is no guest's, of a guest, and for that of an owner, of a bot */
 export async function assertHoldable(tx: Queries, userId: string, role: ParticipantRole): Promise<void> {
-  if (!ROLES_OF_GUESTS.includes(role) && (await findUser(tx, userId))?.kind === 'guest')
+  if (ROLES_OF_GUESTS.includes(role)) return
+  const kind = (await findUser(tx, userId))?.kind
+  if (kind === 'guest')
     throw new ChatError('conflict', { reason: 'guest', message: 'A guest is at most a member of a conversation.' })
+  if (kind === 'bot' && role === 'owner')
+    throw new ChatError('conflict', { message: 'A bot owns no conversation: its owner does.' })
 }

@@ -51,7 +51,7 @@ export function lockCandidates(
                              WHERE f.user_id = u.id AND f.conversation_id = ${conversationId})
                THEN 1 ELSE 0 END AS has_joined
        FROM users u
-      WHERE u.id > ${after} AND u.disabled_at IS NULL AND u.system_name IS NULL
+      WHERE u.id > ${after} AND u.disabled_at IS NULL AND u.system_name IS NULL AND u.kind <> 'bot'
       ORDER BY u.id
       LIMIT ${limit} ${tx.dialect === 'postgresql' ? sql`FOR UPDATE OF u` : sql``}`,
   )

@@ -26,7 +26,7 @@ export function toParticipant(row: ParticipantRow, presence: Presence, photos: P
     username,
     ...(display_name && { display_name }),
     ...photos(avatar_url),
-    ...(kind === 'guest' && { kind }),
+    ...(kind !== 'person' && { kind }),
     role,
     joined_at: toInstant(row.joined_at),
     presence,
@@ -125,13 +125,13 @@ export async function countParticipants(db: Queries, conversationId: string): Pr
 
 /**
  * The participant who becomes owner when the last owner leaves: the one with the highest role, among equals the first
- * that joined. A disabled user only if all others are disabled, too.
+ * that joined. A disabled user only if all others are disabled, too, and a bot only if all others are bots.
  */
 export async function findSuccessor(tx: Queries, conversationId: string, ownerId: string): Promise<string> {
   const row = await tx.get<{ user_id: string }>(
     sql`SELECT p.user_id FROM participants p JOIN users u ON u.id = p.user_id
       WHERE p.conversation_id = ${conversationId} AND p.user_id <> ${ownerId}
-      ORDER BY CASE WHEN u.disabled_at IS NULL THEN 0 ELSE 1 END,
+      ORDER BY CASE WHEN u.kind = 'bot' THEN 1 ELSE 0 END, CASE WHEN u.disabled_at IS NULL THEN 0 ELSE 1 END,
                CASE p.role WHEN 'admin' THEN 0 WHEN 'member' THEN 1 ELSE 2 END, p.joined_at, p.user_id
       LIMIT 1`,
   )
@@ -141,6 +141,10 @@ export async function findSuccessor(tx: Queries, conversationId: string, ownerId
 /** The unread mentions of a user in a conversation `c`: those of a former participation count again, but none of a thread. */
 const unreadMentions = (userId: string) => sql`(SELECT count(*) FROM notifications n JOIN messages m ON m.id = n.id
   WHERE n.user_id = ${userId} AND n.read_at IS NULL AND n.hidden = 0 AND m.conversation_id = c.id)`
+
+/** The level of a new participant: a bot has no inbox, so nothing notifies it. By the index of users who are no persons. */
+const levelAtFirst = (userId: string) =>
+  sql`(SELECT 'none' FROM users bot WHERE bot.id = ${userId} AND bot.kind = 'bot' AND bot.kind <> 'person')`
 
 /**
  * Adds a participant to a conversation, which counts them.
@@ -154,9 +158,9 @@ export async function insertParticipant(
 ): Promise<boolean> {
   const inserted = await tx.run(
     sql`INSERT INTO participants (conversation_id, user_id, role, joined_at, seen_count, seen_roots, seen_replies,
-                               followed_unread, followed_threads, unread_mentions)
+                               followed_unread, followed_threads, unread_mentions, level)
      SELECT id, CAST(${user_id} AS TEXT), CAST(${role} AS TEXT), CAST(${joined_at} AS BIGINT), message_count,
-            root_count, message_count - root_count, 0, 0, ${unreadMentions(user_id)}
+            root_count, message_count - root_count, 0, 0, ${unreadMentions(user_id)}, ${levelAtFirst(user_id)}
        FROM conversations c WHERE id = ${conversationId}
      ON CONFLICT DO NOTHING`,
   )

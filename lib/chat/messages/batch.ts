@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { assertMay } from '../../core/access.ts'
-import { type Actor, isGuest } from '../../core/actor.ts'
+import { type Actor, kindOfAuthor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fromRepliers, lastRepliers, toReplierIds, toRepliers } from '../../core/repliers.ts'
 import { toInstant } from '../../core/time.ts'
@@ -267,6 +267,6 @@ function newMessage({ actor, role, input }: DecidedPost, created_at: Micros, pos
     variant_of: null,
     failure: null,
     mention_origins: null,
-    by_guest: isGuest(actor) ? 1 : null,
+    author_kind: kindOfAuthor(actor),
   }
 }

@@ -1,3 +1,4 @@
+import type { OtherKind } from '../../accounts/users/schema.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { MAX_QUOTE_LENGTH, toExcerpt } from '../../core/excerpt.ts'
@@ -103,7 +104,7 @@ export interface QuotedRow {
   /** The author that readers get. */
   author: string | null
   /** 1 if a guest has posted it. */
-  by_guest: number | null
+  author_kind: OtherKind | null
   /** The beginning of its text. */
   begin: string
   /** The list of its files, as JSON. */
@@ -112,12 +113,12 @@ export interface QuotedRow {
 }
 
 /** A quoted message as readers get it. */
-export function toQuote({ id, root_id, role, author, by_guest, begin, files, is_deleted }: QuotedRow): Quote {
+export function toQuote({ id, root_id, role, author, author_kind, begin, files, is_deleted }: QuotedRow): Quote {
   return {
     message_id: id,
     root_id,
     ...(role !== 'user' && { role }),
-    ...(author && { author_user_id: author, ...(by_guest && { author_kind: 'guest' as const }) }),
+    ...(author && { author_user_id: author, ...(author_kind && { author_kind }) }),
     excerpt: toExcerpt(begin, files === null ? [] : (JSON.parse(files) as { name: string }[]), MAX_QUOTE_LENGTH),
     ...(is_deleted && { deleted: true }),
   }

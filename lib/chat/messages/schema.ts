@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { AuthorKind } from '../../accounts/users/schema.ts'
+import { ShownKind } from '../../accounts/users/schema.ts'
 import { isVisible, PATTERNS } from '../../core/characters.ts'
 import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
@@ -55,7 +55,7 @@ export const Quote = v.object({
   root_id: Id,
   role: v.optional(v.pipe(v.picklist(['assistant', 'system']), v.description('Missing for a message of a user'))),
   author_user_id: v.optional(v.pipe(Id, v.description('Missing for an answer, and when the user was erased'))),
-  author_kind: AuthorKind,
+  author_kind: ShownKind,
   excerpt: v.pipe(
     v.string(),
     v.description(
@@ -73,7 +73,7 @@ export const Message = v.object({
   root_id: Id,
   parent_id: v.optional(Id),
   author_user_id: v.optional(Id),
-  author_kind: AuthorKind,
+  author_kind: ShownKind,
   role: v.picklist(['user', 'assistant', 'system']),
   content: v.string(),
   path: v.pipe(v.string(), v.description('Opaque; in byte order it is the depth-first order of the thread')),

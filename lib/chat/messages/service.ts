@@ -5,11 +5,12 @@ import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { fromInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
-import { spendMessage } from '../../limits/spending.ts'
+import { spendBotMessage, spendMessage } from '../../limits/spending.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { listChosen } from '../attachments/attaching.ts'
 import { requireMember, requireReader, unlessOutside } from '../memberships/access.ts'
+import { findMembership } from '../memberships/store.ts'
 import { findLayout } from '../memberships/store-conversations.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { isPosted, type LockedPosts, lockPosts } from './posting.ts'
@@ -138,6 +139,7 @@ const sizeOfRevision = ({ content, reason = '' }: Revision) => jsonBytes(content
 async function post(ctx: Context, post: NewPost & { input: PostRootInput }): Promise<PostedMessage> {
   const { actor, input } = post
   if (isGuest(actor)) await spendMessage(ctx, actor.user_id)
+  if (actor.is_bot) await spendOfBot(ctx, post)
   assertContentFits(input.content, ctx.config.limits.message_bytes)
   assertNotEmpty(input.content, Boolean(input.attachment_ids?.length))
   if (input.role === 'assistant') assertNoFiles(input.attachment_ids)
@@ -153,6 +155,13 @@ async function post(ctx: Context, post: NewPost & { input: PostRootInput }): Pro
   if (isReplayed && input.role === 'user' && row.role === 'assistant') throw new ChatError('idempotency_mismatch')
   if (row.role === 'assistant' && !isReplayed) ctx.answers.start(row)
   return { ...toPosted(message), ...(isReplayed && { idempotency_replayed: 'true' }) }
+}
+
+/** Counts a post of a bot in its conversation. One that the bot does not participate in is refused later, and not counted. */
+async function spendOfBot(ctx: Context, { actor, where }: NewPost): Promise<void> {
+  const id = 'parent_id' in where ? await findPlaceOf(ctx.db, where.parent_id) : where.conversation_id
+  if (id !== undefined && (await findMembership(ctx.db, id, actor.user_id)))
+    await spendBotMessage(ctx, actor.user_id, id)
 }
 
 /** What identifies a post with a key: its input, whatever a hook makes of that. */

@@ -1,9 +1,10 @@
+import type { OtherKind } from '../../accounts/users/schema.ts'
 import { type Access, type ActorInConversation, mayModerate } from '../../core/access.ts'
 import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { setStoredJson } from '../../core/stored-json.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, isGuestUser, literal, type Micros, sql } from '../../storage/sql.ts'
+import { among, authorKind, literal, type Micros, sql } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
 import type { FailureCode } from '../answers/schema-failures.ts'
 import type { Metadata } from '../conversations/schema-metadata.ts'
@@ -53,8 +54,8 @@ export interface MessageRow {
   quoted?: QuotedRow
   /** Set if the author is erased and the message not yet processed: 0 if its text stays, else the time of the erasure. */
   author_erased?: Micros | null
-  /** 1 if a guest has posted it. */
-  by_guest?: number | null
+  /** The kind of its author, unless that is a person. */
+  author_kind?: OtherKind | null
 }
 
 /** A row of a list without a long text, which is read later if it fits into the page. */
@@ -69,7 +70,7 @@ const WITHOUT_TEXT = sql`id, conversation_id, root_id, parent_id, posted_by, rol
   pinned_at, pinned_by, mention_all, mentioned, quote_id, variant_of,
   (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
      FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased,
-  ${isGuestUser(sql`messages.posted_by`)} AS by_guest`
+  ${authorKind(sql`messages.posted_by`)} AS author_kind`
 
 // The content of an answer in progress is its stored chunks.
 const COLUMNS = sql`${WITHOUT_TEXT}, metadata, prompt,
@@ -136,7 +137,7 @@ export function toMessage(row: MessageRow): Message {
   }
   if (row.parent_id) message.parent_id = row.parent_id
   if (row.posted_by && row.role !== 'assistant' && !isAnonymous(row)) message.author_user_id = row.posted_by
-  if (message.author_user_id && row.by_guest) message.author_kind = 'guest'
+  if (message.author_user_id && row.author_kind) message.author_kind = row.author_kind
   if (row.edited_at) message.edited_at = toInstant(row.edited_at)
   if (row.deleted_at) message.deleted_at = toInstant(row.deleted_at)
   if (row.mention_all !== null && !row.deleted_at) addMentions(message, row)
@@ -222,7 +223,7 @@ const IS_LIVE = sql`m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = '
 export function listQuoted(db: Queries, ids: Iterable<string>): Promise<QuotedRow[]> {
   return db.all<QuotedRow>(
     sql`SELECT m.id, m.conversation_id, m.root_id, m.role,
-            CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS author, ${isGuestUser(sql`m.posted_by`)} AS by_guest,
+            CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS author, ${authorKind(sql`m.posted_by`)} AS author_kind,
             CASE WHEN ${IS_LIVE} THEN substr(coalesce(m.prompt, m.content), 1, ${literal(MAX_QUOTE_LENGTH)}) ELSE ''
                 END AS begin,
             CASE WHEN ${IS_LIVE} THEN m.attachment_list END AS files,

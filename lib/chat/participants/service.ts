@@ -121,7 +121,7 @@ async function addTo(
     const joined = await join(tx, conversationId, { user, role: input.role, at: place.at, by: byActor(actor) })
     if (!joined) throw new ChatError('already_participant')
     const { id: user_id, username, display_name, avatar_url, kind } = user
-    if (user_id !== actor.user_id)
+    if (user_id !== actor.user_id && kind !== 'bot')
       tx.notify(makeNotifications(tx, [addition(ctx, actor, conversationId, { user_id, at: place.at })]))
     return { row: { user_id, username, display_name, avatar_url, kind, role: input.role, joined_at: place.at } }
   })

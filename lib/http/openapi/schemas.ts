@@ -42,6 +42,7 @@ import { alternativesOf, entriesOf, nodeOf, type SchemaNode, schemaOf } from '..
 import type { AnyRoute } from '../../endpoint.ts'
 import { routes } from '../../endpoints.ts'
 import * as guests from '../../guests/schema.ts'
+import * as bots from '../../integrations/bots/schema.ts'
 import * as limits from '../../limits/schema.ts'
 import * as merging from '../../merging/schema.ts'
 import * as compat from '../../openai-api/schema.ts'
@@ -70,6 +71,7 @@ const FEATURES: object[] = [
   emails,
   events,
   guests,
+  bots,
   identities,
   invites,
   keys,

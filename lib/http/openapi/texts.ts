@@ -21,6 +21,7 @@ export const PARAMETERS: Record<ParamName, string> = {
   session_id: 'The session',
   key: 'The key of the photo: the last part of its URL',
   key_id: 'The API key',
+  bot_id: 'The bot',
   subject: 'Your own id of the person',
   identity_id: 'The identity at a provider',
   invite_id: 'The invite of a newcomer',

@@ -234,6 +234,13 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
     },
     MERGED,
     {
+      name: 'keys-of-owned-bots',
+      says: 'A bot with API keys has an owner.',
+      remedy: 'Harmless: the keys are refused. Give the bot away with "chat-server bot give", or erase it as a user.',
+      find: sql`SELECT k.id FROM api_keys k JOIN users u ON u.id = k.user_id
+              WHERE u.kind = 'bot' AND NOT EXISTS (SELECT 1 FROM users o WHERE o.id = u.owner_id)`,
+    },
+    {
       name: 'participants.former',
       says: 'Users who wrote in a conversation take part in it, or did: they have names there.',
       find: sql`${FIND_FORMER} AND NOT EXISTS (SELECT 1 FROM tasks WHERE kind IN ('participants.fill', 'user.erase'))`,

@@ -7,7 +7,7 @@ const SELF = (id: string) => sql`user_id = ${id}`
 export const OWN_ROWS: Record<string, OwnRows> = {
   account: {
     table: 'users',
-    columns: sql`id, username, display_name, avatar_url, kind, email, email_verified_at, roles, receipts, disabled_at, created_at,
+    columns: sql`id, username, display_name, avatar_url, kind, owner_id, description, email, email_verified_at, roles, receipts, disabled_at, created_at,
       updated_at`,
     of: (id) => sql`id = ${id}`,
     key: ['id'],
@@ -23,6 +23,12 @@ export const OWN_ROWS: Record<string, OwnRows> = {
     columns: sql`provider, issuer, subject, created_at`,
     of: SELF,
     key: ['provider', 'issuer', 'subject'],
+  },
+  bots: {
+    table: 'users',
+    columns: sql`id, username, display_name, description, disabled_at, created_at`,
+    of: (id) => sql`owner_id = ${id}`,
+    key: ['id'],
   },
   keys: { table: 'api_keys', columns: sql`id, name, created_at, expires_at, last_used_at`, of: SELF, key: ['id'] },
   conversations: {

@@ -69,6 +69,7 @@ import { guests } from './0074-guests.ts'
 import { serverKeys } from './0075-server-keys.ts'
 import { automaticJoins } from './0076-automatic-joins.ts'
 import { expiredServerKeys } from './0077-expired-server-keys.ts'
+import { bots } from './0080-bots.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -175,6 +176,7 @@ export const MIGRATIONS: readonly Migration[] = [
   serverKeys,
   automaticJoins,
   expiredServerKeys,
+  bots,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

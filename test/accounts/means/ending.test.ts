@@ -39,6 +39,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
     const thief = service.client()
     await thief.auth.login({ email: person.email, password: PASSWORD })
     const { key } = await thief.keys.create({ name: 'of a thief' })
+    const { bot } = await thief.bots.create({ username: `${name}-bot` })
     const { conversation_id } = await person.conversations.create({})
     const { token: invite } = await thief.invites.create(conversation_id, {})
     await thief.emails.requestChange({ email: `${name}@thief.example` })
@@ -66,7 +67,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
       const undo = { id: context.id(), kind: 'undo' as const, user_id, ...address, roles: null, created_by: null }
       await insertRequest(tx, { ...undo, created_at: 1, expires_at })
     })
-    return { person, thief, key, invite, change, reset, conversation_id }
+    return { person, thief, key, bot, invite, change, reset, conversation_id }
   }
 
   /** On SQLite the reads of a turn of the event loop see one state, which a commit of another node in this process may follow. */
@@ -83,9 +84,9 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
   /** The number of each means that a user has, invites that can be accepted included. */
   async function countAll(userId: string): Promise<Record<Means, number>> {
     const { db } = innerState(service)
-    const counts = Object.entries(ROWS).map(async ([name, { table, user, which = sql`1 = 1` }]) => {
+    const counts = Object.entries(ROWS).map(async ([name, { table, user, of, which = sql`1 = 1` }]) => {
       const row = await db.get<{ n: number }>(
-        sql`SELECT count(*) AS n FROM ${table} WHERE ${user} = ${userId} AND ${which}`,
+        sql`SELECT count(*) AS n FROM ${table} WHERE ${of?.(userId) ?? sql`${user} = ${userId}`} AND ${which}`,
       )
       return [name, row!.n]
     })
@@ -143,7 +144,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
       'a disabled user',
       'disabled',
       ({ person }) => node.chat.users.change(OPERATOR, person.id, { disabled: true }),
-      { keys: 1 },
+      { keys: 1, bot_keys: 1 },
     ],
     ['a lockdown', 'lockdown', ({ person }) => node.chat.users.lockDown(OPERATOR, person.id)],
     [
