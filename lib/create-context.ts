@@ -253,7 +253,7 @@ function createLive(
   commits.subscribe(hub.committed)
   const users = createUserUpdates({ config, db, hub, log })
   commits.subscribe(({ ephemeral }) => users.note(ephemeral))
-  if (ports.hooks?.afterEvent) commits.subscribe(afterEvents.committed)
+  commits.subscribe(afterEvents.committed)
   return { cluster, commits, afterEvents, hub, presence, poller, users }
 }
 

@@ -1,8 +1,8 @@
 import { systemActor } from './accounts/host-identity/system.ts'
 import { joinProcess } from './accounts/sessions/cookie-conflicts.ts'
 import type { Features } from './api/features.ts'
+import { assertEventType } from './chat/feed/rules.ts'
 import { ensureFormer } from './chat/memberships/filling.ts'
-import type { PeerHandler } from './cluster/receiver.ts'
 import { endStreams } from './cluster/store-presence.ts'
 import { assertParsed } from './config/complete.ts'
 import { type Config, ConfigError } from './config/parse.ts'
@@ -18,10 +18,12 @@ import { flush, idle } from './host-transaction/settle.ts'
 import { createSharedTransactions } from './host-transaction/shared-chat.ts'
 import { createJobs } from './jobs.ts'
 import { forgetOtherServer } from './live/log/restored-dump.ts'
+import type { Listener } from './live/transaction/after-events.ts'
+import { createPeerHandler } from './ops/peer-handler.ts'
 import { createReload } from './ops/reload-state.ts'
 import { resumeRemovals } from './ops/removals.ts'
 import { assertPorts } from './port-kinds.ts'
-import { PORTS, type Ports } from './ports.ts'
+import { type EventAfter, PORTS, type Ports } from './ports.ts'
 import { assertImported } from './storage/archive/import.ts'
 import { learnClock } from './storage/clock-notes.ts'
 import { withReason } from './storage/errors.ts'
@@ -79,6 +81,20 @@ export interface Chat extends Features {
    *   `unavailable` after a deadlock or a serialization failure, which is not retried
    */
   withTransaction<T>(host: HostDatabase, work: (chat: SharedChat) => Promise<T>): Promise<T>
+  /**
+   * Calls a function with each event of a type that this process has written, after the commit, at most once: the object that
+   * `hooks.afterEvent` gets, after that hook. What the function throws is logged. It has 250 ms before the next event.
+   *
+   * @example
+   * const off = chat.on('message.new', ({ payload }) => console.log(payload.message.content))
+   *
+   * @returns a function that ends this
+   * @throws TypeError for a type that does not exist
+   */
+  on<T extends EventAfter['type']>(
+    type: T,
+    listener: (event: Extract<EventAfter, { type: T }>) => void | Promise<void>,
+  ): () => void
   /** Sends the events of transactions that your application has committed, instead of a moment later. */
   flush(): Promise<void>
   /**
@@ -166,6 +182,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     },
     reload: createReload(ctx),
     withTransaction,
+    on: (type, listener) => afterEvents.on(assertEventType(type, listener), listener as Listener),
     flush: () => flush(ctx, pending),
     async idle(options = {}) {
       refuseUnknown('chat.idle', options, IDLE_OPTIONS)
@@ -234,7 +251,7 @@ function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
     await forgetOtherServer(db)
     poller.start()
     if (!(await jobs.start())) return
-    await cluster.start(neighbourOf(ctx))
+    await cluster.start(createPeerHandler(ctx))
     await resumeRemovals(ctx)
     tasks.start()
   }
@@ -270,27 +287,4 @@ async function migrateLogged({ db, log }: Context): Promise<void> {
 async function endOwnStreams({ cluster }: Context): Promise<void> {
   // A command beside the service has none.
   if (cluster.isShared && cluster.startedAt() !== undefined) await endStreams(cluster.db, cluster.id).catch(() => {})
-}
-
-/** What this process does with the news of others. */
-function neighbourOf({ streams: { hub, poller, presence, users }, cluster }: Context): PeerHandler {
-  return {
-    countStreams: hub.size,
-    unheardFor: () => Math.max(poller.age(), cluster.age()),
-    async receive(events) {
-      if (hub.isIdle()) return
-      // The events of the log come first: an ephemeral event may refer to one of them. A poll in progress may be older.
-      await poller.poll.current()
-      await poller.poll()
-      hub.receive(events)
-      users.note(events)
-    },
-    reconsider: presence.reconsider,
-    endStalled: ({ node_id, user_id }) => void (node_id === cluster.id && presence.endStalled(user_id)),
-    meet: presence.renew,
-    async renew() {
-      await poller.lookAtAll()
-      await presence.renew()
-    },
-  }
 }

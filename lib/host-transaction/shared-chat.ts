@@ -39,7 +39,7 @@ export function createSharedTransactions(ctx: Context) {
       for (const run of afterwards) run()
     }
     const written = createWritten({
-      needsEvents: ctx.host.hooks.afterEvent !== undefined,
+      needsEvents: ctx.host.afterEvents.isWanted(),
       findStored: findStoredEntries,
     })
     const runCommitted = async () => {

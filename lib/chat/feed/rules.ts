@@ -31,3 +31,15 @@ function typesOf(name: string): readonly EventType[] {
 function isBelow(type: EventType, name: string): boolean {
   return name === '*' || (name.endsWith('.*') && type.startsWith(name.slice(0, -1)))
 }
+
+/**
+ * The type of the events for which a host passes a function.
+ *
+ * @throws TypeError for a type that no event has, and without a function
+ */
+export function assertEventType(type: EventType, listener: unknown): EventType {
+  if (!TYPES.includes(type)) throw new TypeError(`chat.on: there are no events of the type ${String(type)}`)
+  if (typeof listener !== 'function')
+    throw new TypeError("chat.on: pass a function: chat.on('message.new', (event) => …)")
+  return type
+}

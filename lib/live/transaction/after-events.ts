@@ -5,6 +5,7 @@ import { warnOnce } from '../../core/scheduling/once.ts'
 import { createWorkers } from '../../core/scheduling/workers.ts'
 import { type History, toEventName } from '../../storage/histories.ts'
 import type { Source } from '../conversation/channel.ts'
+import { createIndex } from '../readers/index-by.ts'
 import type { Commit, EventRange } from './commits.ts'
 
 /** How many events may wait. Beyond them new ones are dropped: a slow host costs no memory. */
@@ -34,6 +35,14 @@ interface Waiting extends Range {
 
 /** Passes the events that this process has committed on to the host. */
 export interface AfterEvents {
+  /**
+   * Calls a function with each event of a type, after the hook.
+   *
+   * @returns a function that ends this
+   */
+  on(type: EventAfter['type'], listener: Listener): () => void
+  /** Whether there is a function to call. */
+  isWanted(): boolean
   /** Adds the events that were just committed. */
   committed(commit: Pick<Commit, 'ranges'>): void
   /** Resolves when no event waits. */
@@ -42,9 +51,11 @@ export interface AfterEvents {
   close(): Promise<void>
 }
 
+/** A function of the host. What it throws is logged. */
+export type Listener = (event: EventAfter) => unknown
+
 interface Deps {
-  /** Without one, no event is kept. */
-  hook: ((event: EventAfter) => void | Promise<void>) | undefined
+  hook: Listener | undefined
   /** The log of a conversation. */
   sourceOf: (conversationId: string) => Pick<Source, 'read'>
   /** For each of these events, the host's own ids of the users that it names. */
@@ -56,7 +67,9 @@ interface Deps {
 /** Creates the queue of one process. The events of a conversation are passed on one after the other. */
 export function createAfterEvents(deps: Deps): AfterEvents {
   const lanes = createLanes()
-  const { passRange, failed } = createPassing(deps, () => isClosed)
+  const listeners = createListeners(deps.log)
+  const isWanted = () => deps.hook !== undefined || listeners.hasAny()
+  const { passRange, failed } = createPassing(deps, listeners.of, () => isClosed)
   let count = 0
   let characters = 0
   let isClosed = false
@@ -92,8 +105,11 @@ export function createAfterEvents(deps: Deps): AfterEvents {
   }
 
   return {
+    on: listeners.add,
+    isWanted,
     committed({ ranges }) {
-      if (isClosed || !deps.hook) return
+      // Without a function of the host no event is kept.
+      if (isClosed || !isWanted()) return
       for (const { conversation_id, ...range } of ranges) add(conversation_id, range)
     },
     idle: workers.idle,
@@ -133,18 +149,54 @@ function createLanes() {
   }
 }
 
-/** Calls the hook with the events of a range, read from the log unless they are known. */
-function createPassing({ hook, sourceOf, subjectsIn, listHistories, log }: Deps, isClosed: () => boolean) {
+type Failed = ReturnType<typeof warnOnce<[cause: string]>>
+
+/** A function of the host, and the warning of the first of its failures in a row. */
+interface Called {
+  listener: Listener
+  failed: Failed
+}
+
+/** The functions that are called with the events of a type. */
+function createListeners(log: Log) {
+  const byType = createIndex<Called>()
+  return {
+    hasAny: () => byType.size() > 0,
+    of: byType.get,
+    add(type: string, listener: Listener): () => void {
+      // An object of its own: the same function may be added twice.
+      const called = {
+        listener,
+        failed: warnOnce((cause: string) => log.warn('A function of chat.on has failed', { cause })),
+      }
+      byType.add(type, called)
+      return () => byType.remove(type, called)
+    },
+  }
+}
+
+/** Calls the hook, and then the functions of its type, with the events of a range, read from the log unless they are known. */
+function createPassing(
+  { hook, sourceOf, subjectsIn, listHistories, log }: Deps,
+  listenersOf: (type: string) => Iterable<Called>,
+  isClosed: () => boolean,
+) {
   const failed = warnOnce((cause: string) => log.warn('hooks.afterEvent has failed', { cause }))
 
-  async function pass(event: EventAfter): Promise<void> {
+  async function call({ listener, failed }: Called, event: EventAfter): Promise<void> {
     try {
-      const late = await withDeadline(Promise.resolve(event).then(hook!), TIMEOUT_MS, 'late')
+      const late = await withDeadline(Promise.resolve(event).then(listener), TIMEOUT_MS, 'late')
       if (late === 'late') failed(`it took longer than ${TIMEOUT_MS} ms`)
       else failed.reset()
     } catch (error) {
       failed(causeText(error))
     }
+  }
+
+  async function pass(event: EventAfter): Promise<void> {
+    if (hook) await call({ listener: hook, failed }, event)
+    const calls = [...listenersOf(event.type)].map((called) => call(called, event))
+    if (calls.length > 0) await Promise.all(calls)
   }
 
   return {

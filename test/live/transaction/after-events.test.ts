@@ -78,3 +78,36 @@ it('passes the events of one conversation on in their order, and takes none afte
   await queue.idle()
   expect(passed).toHaveLength(100)
 })
+
+it('calls the functions of a type after the hook with the same object, until they are taken off; one that fails harms none', async () => {
+  const calls: [string, EventAfter][] = []
+  const warnings: string[] = []
+  const queue = createAfterEvents({
+    hook: (event) => void calls.push(['hook', event]),
+    sourceOf: () => ({ read: async () => ({ isLast: true, lines: [] }) }),
+    subjectsIn: async (events) => events.map(() => ({})),
+    listHistories: async () => [{ first_id: 0, name: '0'.repeat(32), epoch: '' }],
+    log: { warn: (message: string) => void warnings.push(message) } as unknown as Log,
+  })
+  const commit = async (seq: number) => {
+    queue.committed(commitOf('c', seq, seq, [{ seq, conversation_id: 'c', at: 0, event: UPDATED as never }]))
+    await queue.idle()
+  }
+  const offs = [
+    queue.on('conversation.updated', () => {
+      throw new Error('broken')
+    }),
+    queue.on('conversation.updated', () => new Promise(() => {})),
+    queue.on('conversation.updated', (event) => calls.push(['first', event])),
+    queue.on('message.new', (event) => calls.push(['other', event])),
+  ]
+  await commit(1)
+  expect(calls.map(([name]) => name)).toEqual(['hook', 'first'])
+  expect(calls[1]![1]).toBe(calls[0]![1])
+  await commit(2)
+  // One for each that fails, however often.
+  expect(warnings).toEqual(['A function of chat.on has failed', 'A function of chat.on has failed'])
+  for (const off of offs) off()
+  await commit(3)
+  expect(calls.map(([name]) => name)).toEqual(['hook', 'first', 'hook', 'first', 'hook'])
+})
