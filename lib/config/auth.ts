@@ -8,7 +8,7 @@ import { isSecureUrl } from './oauth.ts'
 const MIN_SECRET_BYTES = 32
 
 /** The longest life of a token that can be configured, in seconds: 400 days, as of sessions. */
-const MAX_TOKEN_SECONDS = 400 * 24 * 60 * 60
+export const MAX_TOKEN_SECONDS = 400 * 24 * 60 * 60
 
 /** The algorithms of each sort of key; never `none`. */
 const ALGORITHMS = {

@@ -8,12 +8,14 @@ import { deleteOldFailures } from '../accounts/passwords/store.ts'
 import { deleteExpiredDevices } from '../accounts/passwords/store-devices.ts'
 import { deleteExpiredServerKeys } from '../accounts/server-keys/store.ts'
 import { deleteSessionsBefore } from '../accounts/sessions/store-list.ts'
+import { deleteTokenFloorsBefore } from '../accounts/users/store-deleting.ts'
 import { deleteInvitesBefore } from '../chat/invites/store.ts'
 import { deleteKeysBefore } from '../chat/messages/store-idempotency.ts'
 import { type InboxRound, pruneInboxes } from '../chat/notifications/expiring.ts'
+import { type JwtConfig, MAX_TOKEN_SECONDS } from '../config/auth.ts'
 import type { Context } from '../context.ts'
 import type { Cutoff } from '../core/clock.ts'
-import { DAY, HOUR, MINUTE } from '../core/units.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../core/units.ts'
 import { deleteDryBuckets } from '../limits/store-buckets.ts'
 import { deleteEventsBefore } from '../live/log/log.ts'
 import { deleteRevocationsBefore } from '../live/log/revocations.ts'
@@ -50,6 +52,7 @@ export interface Pruned {
   invites: number
   api_keys: number
   server_keys: number
+  token_floors: number
   password_resets: number
   email_verifications: number
   email_requests: number
@@ -65,6 +68,10 @@ export interface Pruned {
 
 const always = (age: number) => () => age
 
+/** The longest time for which a signed token is valid. */
+const maxTokenSeconds = ({ issuer, max_seconds, leeway_seconds }: JwtConfig) =>
+  issuer === undefined ? MAX_TOKEN_SECONDS : max_seconds + leeway_seconds
+
 /** What is kept only for a time, by kind. */
 const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
   events: { age: ({ config }) => config.sse.replay_retention_hours * HOUR, run: deleteEventsBefore },
@@ -74,6 +81,8 @@ const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
   invites: { age: always(REMEMBERED), run: deleteInvitesBefore },
   api_keys: { age: always(REMEMBERED), run: deleteExpiredKeys },
   server_keys: { age: always(REMEMBERED), run: deleteExpiredServerKeys },
+  // Later, no token of before is valid. That a host verifies them itself, no configuration shows.
+  token_floors: { age: ({ config }) => maxTokenSeconds(config.auth.jwt) * SECOND, run: deleteTokenFloorsBefore },
   password_resets: { age: always(0), run: deleteExpiredResets },
   email_verifications: { age: always(0), run: deleteExpiredVerifications },
   email_requests: { age: always(0), run: deleteExpiredRequests },

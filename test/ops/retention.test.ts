@@ -178,7 +178,7 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
 
   it('is deleted by statements that delete few rows and find them by an index', async () => {
     await fill(600)
-    clock += 400 * DAY
+    clock += 401 * DAY
     statements = []
     const pruned = await service.chat.ops.prune()
     const deletes = statements.filter(({ statement }) => statement.text.startsWith('DELETE'))
@@ -226,6 +226,7 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
     await insert('server_keys', (id) => ({
       ...{ id, name: id, scopes: 'users', key_hash: id, created_at: at, expires_at: at },
     }))
+    await insert('token_floors', (id) => ({ subject_hash: id, tokens_after: at }))
     await insert('password_resets', (id) => ({ token_hash: id, user_id, expires_at: at }))
     await insert('email_verifications', (id) => ({ token_hash: id, user_id, email_key: id, expires_at: at }))
     await insert('email_requests', (id) => ({

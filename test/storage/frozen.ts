@@ -72,6 +72,7 @@ export const FROZEN = {
     '0076-automatic-joins': 'eayfwlwt6UnbIjBlH1sdin3u2poT24oENeE8Lk9pYC4',
     '0077-expired-server-keys': 'oDXyoYbGiN-pZpC_jegKbYC9mHjQDp8yQFeHvw5LuzQ',
     '0080-bots': 'F9UnhcJ6lK_CebsM6mTlJAKf0KL6UAo8mE0-lKbWUXg',
+    '0084-token-floors': 'fxUJZV9Il1lCWw_qoaTRSxXUbXmGWeioteRj4kEQZdE',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -145,5 +146,6 @@ export const FROZEN = {
     '0076-automatic-joins': 'eayfwlwt6UnbIjBlH1sdin3u2poT24oENeE8Lk9pYC4',
     '0077-expired-server-keys': 'oDXyoYbGiN-pZpC_jegKbYC9mHjQDp8yQFeHvw5LuzQ',
     '0080-bots': 'qSOPNewQrSLKd_XnOKlzH8zabNv_X4qNLYrMFHDFm2M',
+    '0084-token-floors': 'Qje1D8Bm_c8UZqcpFLij__uTbjcuFWi7sdTnYgY71fs',
   },
 }

@@ -25,11 +25,13 @@ import {
 } from '../identities/store.ts'
 import type { FindBearer } from '../jwt/tokens.ts'
 import { endMeans } from '../means/ending.ts'
+import { refuseTokens } from '../means/store.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { announceChange } from '../users/announcing.ts'
 import { isOwnPhoto } from '../users/photos.ts'
 import { assertSparesAdministrators, kindWith } from '../users/rules.ts'
 import { findUserByEmail, findUserByUsername, lockUser, type ShownUser, type UserRow } from '../users/store.ts'
+import { findTokenFloor } from '../users/store-deleting.ts'
 import { insertUser, updateProfile } from '../users/store-naming.ts'
 import { withKnownRoles } from './known-roles.ts'
 import { placeholderUser, toProfile } from './rules.ts'
@@ -42,7 +44,6 @@ export type HostUser = ShownUser &
     is_new?: boolean
   }
 
-/** The source of what is known of a user, as in an audit entry. */
 /** The minimum time between two stored instants of proofs that give the same names. */
 const CLAIM_SECONDS = 60
 
@@ -138,8 +139,12 @@ function toMicros(seconds: number | undefined): Micros | undefined {
 }
 
 /** Whether a user may not call with a proof of this instant. */
-const isRefused = (user: HostUser, { issued_at }: HostIdentity) =>
-  user.disabled_at !== null || (issued_at !== undefined && toMicros(issued_at) <= (user.tokens_after ?? 0))
+const isRefused = (user: HostUser, identity: HostIdentity) =>
+  user.disabled_at !== null || isFromBefore(identity, user.tokens_after ?? 0)
+
+/** Whether a proof was issued up to this instant. */
+const isFromBefore = ({ issued_at }: HostIdentity, floor: Micros) =>
+  issued_at !== undefined && toMicros(issued_at) <= floor
 
 /** Whether the stored names are from a later proof. */
 const isOutdated = ({ claims_at }: HostUser, { issued_at }: HostIdentity) =>
@@ -177,6 +182,8 @@ export async function upsertHostUser(
   const existing = await findIdentity(ctx.db, hostKey(identity.subject))
   if (existing) assertSparesAdministrators(existing, by)
   if (existing && (await isCurrent(ctx, existing, identity))) return existing
+  // A proof that is shown again and again takes no transaction.
+  if (!existing) await requireFloor(ctx.db, identity)
   for (let left = MAX_ATTEMPTS - 1; ; left--) {
     try {
       return await ctx.write(async (tx) => {
@@ -215,15 +222,28 @@ async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: 
     tx.audit({ act: 'user.changed', ...by, subject_id: existing.id, detail: { by: 'host', roles: profile.roles } })
     return { ...existing, ...profile }
   }
+  const floor = await requireFloor(tx, identity)
   const row: UserRow = { ...profile, password_hash: null, disabled_at: null, created_at: ctx.now() }
   const conflict = await insertUser(tx, row)
   if (conflict) throw new ChatError(conflict)
   const linked = { ...hostKey(identity.subject), id: ctx.id(), user_id: row.id, created_at: ctx.now() }
   if (!(await insertIdentity(tx, linked))) throw new ChatError('conflict')
+  if (floor > 0) await refuseTokens(tx, { user_id: row.id }, floor)
   await noteClaim(tx, identity)
   await ctx.accounts.joinRooms(tx, row, by.ip)
   tx.audit({ act: 'user.created', ...by, subject_id: row.id, detail: { by: 'host', roles: row.roles } })
-  return { ...row, is_new: true }
+  return { ...row, tokens_after: floor, is_new: true }
+}
+
+/**
+ * Up to which instant proofs of this subject are refused, since its former user was erased or merged.
+ *
+ * @throws ChatError `unauthenticated` for a proof from before
+ */
+async function requireFloor(db: Queries, identity: HostIdentity): Promise<Micros> {
+  const floor = await findTokenFloor(db, identity.subject)
+  if (isFromBefore(identity, floor)) throw new ChatError('unauthenticated')
+  return floor
 }
 
 /** Read again under the lock, so that concurrent changes are not overwritten. */

@@ -116,11 +116,6 @@ export async function countBelongings(db: Queries, id: string, now: Micros) {
   return { ...counts, conversations: places, ...(seen !== null && { last_seen_at: toInstant(seen) }) }
 }
 
-/** Deletes a user and all rows that belong to the user alone. @returns whether the user existed */
-export async function deleteUser(tx: Queries, id: string): Promise<boolean> {
-  return (await tx.run(sql`DELETE FROM users WHERE id = ${id}`)) === 1
-}
-
 /** Up to `limit` users after `after`, oldest first, whose username or address begins with `query`: all, or that with `subject`. */
 export function listUsers(
   db: Queries,

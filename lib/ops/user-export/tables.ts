@@ -98,6 +98,7 @@ export const OTHER_TABLES: Record<string, string> = {
   idempotency_keys: 'names that a program chose, for a day',
   erased_authors: 'users who are being erased, and have no account',
   merged_users: 'ids of users who were merged into the user, and have no account',
+  token_floors: 'digests of ids of persons who have no account',
   events: 'ids of what is exported from its own table',
   revocations: 'signals between processes, for minutes',
   node_presence: 'who is online, for a day',

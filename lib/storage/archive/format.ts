@@ -42,6 +42,7 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['idempotency_keys', 'user_id', 'name'],
   ['erased_authors', 'user_id'],
   ['merged_users', 'from_id'],
+  ['token_floors', 'subject_hash'],
   ['events', 'id'],
   ['limit_profiles', 'id'],
   ['limit_assignments', 'id'],

@@ -18,6 +18,7 @@ const DECIDED: Record<string, string> = {
   idempotency_keys: 'the digest of a post',
   audit_log: 'the subject of an entry is an id',
   merged_users: 'the id of the host that a user had',
+  token_floors: 'up to when the tokens of a deleted user are refused',
   blobs: 'the digest of a file',
   attachment_parts: 'the digest of a part of a file',
 }
