@@ -223,9 +223,9 @@ export function assertServiceRight(access: Access, actor: Actor, right: ServiceR
   refuseFor(refusalInService(access, actor, right))
 }
 
-/** @throws ChatError `forbidden` for a user who may change nothing: `read_only` */
-export function assertMayWrite(access: Access, actor: Actor): void {
-  refuseFor(refusalInService(access, actor, undefined))
+/** @throws ChatError `forbidden` for a user whose roles refuse this act, or any change: `read_only` */
+export function assertMayWrite(access: Access, actor: Actor, act?: Act): void {
+  refuseFor(refusalByRoles(access, actor, act))
 }
 
 /** @throws ChatError `forbidden`, `conflict` unless the actor {@link may} do this in the conversation */
@@ -245,8 +245,9 @@ export function assertMayGive(
   right: 'manage' | 'add' | 'invite',
   other: string,
 ): void {
-  assertMay(access, by, right)
+  assertMayWrite(access, by.actor, right)
   if (!hasEveryRight(access, by.role, other)) refuseFor({ reason: 'participant_role', right })
+  assertMay(access, by, right)
 }
 
 /**

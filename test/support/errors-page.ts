@@ -296,7 +296,8 @@ const REASONS_HEAD = `## Reasons
 
 ${wrap(
   'A 403, 409 or 429 that the rights of the caller cause says why in `reason`: the first that applies, in this order. With ' +
-    '`role`, `participant_role` and `policy`, `right` names [the right](rights.md) that is missing. `ChatError` has both.',
+    '`role`, `participant_role` and `policy`, `right` names [the right](rights.md) that is missing; ' +
+    '`role` is alone where the account may change nothing, as `read_only`, or is no administrator. `ChatError` has both.',
 )}
 
 `

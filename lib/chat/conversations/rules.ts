@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { type Access, type Refusal, refusal } from '../../core/access.ts'
 import { type Actor, hasScope } from '../../core/actor.ts'
-import { CLOSED, type Joinable, mayJoin, OF_TWO, PAIR } from '../memberships/rules.ts'
+import { CLOSED, isFull, type Joinable, mayJoin, OF_TWO, PAIR } from '../memberships/rules.ts'
 import type { CountedRow } from '../memberships/store-conversations.ts'
 import { refusalOfAll, tooManyToMention } from '../mentions/rules.ts'
 import { ConversationAct, type ParticipantRole } from './schema.ts'
@@ -83,7 +83,7 @@ export function obstacleTo(
   if (act === 'join') return { message: 'A participant has joined.' }
   if (by.is_direct === 1 && NOT_IN_DIRECT.has(act)) return { message: 'A direct conversation stays as it is.' }
   if (by.is_closed && NOT_IN_CLOSED.has(act)) return CLOSED
-  if (!by.is_group && by.participant_count >= PAIR && (act === 'add' || act === 'invite')) return OF_TWO
+  if (isFull(by) && (act === 'add' || act === 'invite')) return OF_TWO
   if (act === 'mention_all' && by.participant_count > most) return tooManyToMention(most)
   return undefined
 }
@@ -95,7 +95,7 @@ function refusalOf(access: Access, by: Seen & { actor: Actor }, act: Conversatio
     case 'ask':
       return refusal(access, by, 'ask') ?? refusalToWrite(access, by)
     case 'mention_all':
-      return refusalOfAll(access, by) ?? refusalToWrite(access, by)
+      return refusalToWrite(access, by) ?? refusalOfAll(access, by)
     default:
       return refusal(access, by, act)
   }

@@ -48,11 +48,12 @@ export const rename = useCase({
     if (auto_join !== undefined) assertAdministers(actor)
     const changing = ctx.write(async (tx) => {
       if (auto_join !== undefined || frozen === false) await lockAutoJoin(tx)
-      const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
+      const act = visibility === undefined && auto_join === undefined ? undefined : 'publish'
+      const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId }, { act })
       const by = { ...place, actor, ...(frozen === false && { frozen_at: null }) }
       if (frozen !== undefined) assertMay(ctx.access, by, 'freeze')
-      if (visibility !== undefined || auto_join !== undefined) assertMay(ctx.access, by, 'publish')
-      if ((frozen === undefined && visibility === undefined && auto_join === undefined) || !isOnlyMore)
+      if (act) assertMay(ctx.access, by, act)
+      if ((frozen === undefined && !act) || !isOnlyMore)
         assertMay(ctx.access, by, Object.keys(changes).length === 0 ? 'policy' : 'rename')
       if (title !== undefined) refuseDirect(place, 'it has no title')
       if (Object.keys(look).length > 0) refuseDirect(place, 'it has no layout, topic and icon of its own')

@@ -189,7 +189,7 @@ export async function lockAsMember(
 ): Promise<LockedForChange> {
   const { clock, ...membership } = await lockMembership(ctx, tx, actor, where, purpose)
   const { conversation_id, role, policy, frozen_at, joined_at, is_direct } = membership
-  if (!purpose.evenReadOnly) assertMayWrite(ctx.access, actor)
+  if (!purpose.evenReadOnly) assertMayWrite(ctx.access, actor, purpose.act)
   const at = Math.max(ctx.now(), clock + 1)
   tx.advanceClock(conversation_id, at)
   return { conversation_id, role, policy, frozen_at, joined_at, at, is_direct }
@@ -247,7 +247,7 @@ export async function lockForInvites(
   actor: Actor,
   conversationId: string,
 ): Promise<Pick<LockedForChange, 'role' | 'policy' | 'frozen_at' | 'is_direct'>> {
-  if (!isOperator(actor)) return lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
+  if (!isOperator(actor)) return lockAsMember(ctx, tx, actor, { conversation_id: conversationId }, { act: 'invite' })
   if ((await lockConversation(tx, conversationId)) === undefined) throw new ChatError('not_found')
   const { is_direct, frozen_at } = (await findConversation(tx, conversationId))!
   return { role: 'owner', frozen_at, is_direct }

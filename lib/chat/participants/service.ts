@@ -7,7 +7,7 @@ import { isSystemUser } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
 import { assertMayGive, assertRoles, hasRight } from '../../core/access.ts'
 import { type Actor, refuseKeys } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, type ErrorReason } from '../../core/errors.ts'
 import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -94,8 +94,17 @@ export const add = useCase({
   takes: ['actor', 'conversation_id'],
   input: AnyParticipantInput,
   errors: ['not_found', 'forbidden', 'already_participant', 'conflict'],
-  run: (ctx, actor, conversationId, input): Promise<AddedParticipant> => addTo(ctx, actor, conversationId, input),
+  run: (ctx, actor, conversationId, input): Promise<AddedParticipant> =>
+    addTo(ctx, actor, conversationId, input).catch((error: unknown) => throwNotShared(ctx, actor, input, error)),
 })
+
+/** Refusals by the conversation, before which a user beyond the actor's reach is named. */
+const OF_PLACE: ReadonlySet<ErrorReason | undefined> = new Set(['not_joined', 'participant_role', 'policy', 'frozen'])
+
+async function throwNotShared(ctx: Context, actor: Actor, input: AnyParticipantInput, error: unknown): Promise<never> {
+  if (error instanceof ChatError && OF_PLACE.has(error.reason)) await findInvitee(ctx, ctx.db, actor, input)
+  throw error
+}
 
 async function addTo(
   ctx: Context,
@@ -107,7 +116,7 @@ async function addTo(
   if (ctx.host.hooks.beforeJoin) await review(ctx, actor, conversationId, input)
   if ('email' in input) await reserveMail(ctx, actor, input)
   const added = await ctx.write(async (tx) => {
-    const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
+    const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId }, { act: 'add' })
     if (hasRight(ctx.access, input.role, 'delete')) refuseKeys(actor)
     assertMayGive(ctx.access, { ...place, actor }, 'add', input.role)
     refuseDirect(place, 'it has no other participants')

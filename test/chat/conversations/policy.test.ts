@@ -104,7 +104,9 @@ describeService(
       expect(await refusalOf(people.member.participants.add(id, { user_id: guest.id, role: 'admin' }))).toBe(
         'forbidden participant_role add',
       )
-      expect(await refusalOf(people.viewer.participants.add(id, { user_id: guest.id }))).toBe('forbidden policy add')
+      expect(await refusalOf(people.viewer.participants.add(id, { user_id: guest.id }))).toBe(
+        'forbidden participant_role add',
+      )
       const { token } = await people.member.invites.create(id, {})
       await people.member.participants.add(id, { user_id: guest.id })
       const [first, second] = [await service.signIn(`first-${count}`), await service.signIn(`second-${count}`)]
