@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { insertIdentity } from '../../lib/accounts/identities/store.ts'
 import { limitedEndpoints } from '../../lib/http/request/rate-limit.ts'
 import { type Actor, OPERATOR } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { png } from '../files/pictures/make.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch } from '../support/answers.ts'
@@ -242,6 +243,8 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
   async function worldFor(name: string, is_open: boolean): Promise<World> {
     const last = PARTICULAR.test(name) || untouched?.is_open !== is_open ? undefined : untouched?.world
     untouched = undefined
+    // Who is in an open conversation is read by all who browse.
+    if (!is_open) await innerState(service).write((tx) => tx.run(sql`UPDATE conversations SET visibility = NULL`))
     return last ?? createWorld(name, is_open)
   }
 

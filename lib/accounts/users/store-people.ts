@@ -40,17 +40,38 @@ async function listMet(db: Queries, readerId: string, ids: Sql): Promise<string[
   return rows.map(({ user_id }) => user_id)
 }
 
+/** The users among these that take part, or did, in a conversation that all users read. By user_id, then by primary key. */
+async function listInOpen(db: Queries, ids: Sql): Promise<string[]> {
+  const isIn = (table: Sql) => sql`EXISTS (SELECT 1 FROM ${table} p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id = u.id AND c.visibility = 'open' AND c.deleted_at IS NULL)`
+  const rows = await db.all<{ id: string }>(
+    sql`SELECT u.id FROM users u
+      WHERE u.id ${ids} AND (${isIn(sql`participants`)} OR ${isIn(sql`former_participants`)})`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** A reader, and the users that it may see by id. */
+interface Reader {
+  user_id: string
+  /** Set where it sees all users. */
+  seesAll: boolean
+  /** Set where it also sees the users of conversations that all users read. */
+  readsOpen?: boolean
+}
+
 /**
  * The ones of these users that a reader may see, in no order: all, or the reader, system actors, and those met in
  * conversations. These are looked up whether a user exists or not, so the time does not tell it.
  */
 export async function listVisible(
   db: Queries,
-  reader: { user_id: string; seesAll: boolean },
+  { user_id, seesAll, readsOpen = false }: Reader,
   ids: Iterable<string>,
 ): Promise<PersonRow[]> {
   const these = among(db, ids)
-  const known = reader.seesAll ? undefined : [reader.user_id, ...(await listMet(db, reader.user_id, these))]
+  const inOpen = readsOpen && !seesAll ? await listInOpen(db, these) : []
+  const known = seesAll ? undefined : [user_id, ...inOpen, ...(await listMet(db, user_id, these))]
   const isVisible = known ? sql`AND (u.system_name IS NOT NULL OR u.id ${among(db, known)})` : sql``
   return db.all<PersonRow>(
     sql`SELECT ${COLUMNS} FROM users u
@@ -144,4 +165,20 @@ export function listAcquaintances(db: Queries, userId: string, limit: number): P
           JOIN participants theirs ON theirs.conversation_id = place.id LIMIT ${limit}) near)
         AND ${IS_FOUND}`,
   )
+}
+
+/**
+ * A user, and all who share a private conversation with the user that is not joined by itself, in no order. By user_id, then
+ * by primary keys.
+ *
+ * @returns `undefined` if those conversations have more than `limit` participations
+ */
+export async function listCircle(db: Queries, userId: string, limit: number): Promise<PersonRow[] | undefined> {
+  const places = await db.all<{ user_id: string }>(
+    sql`SELECT theirs.user_id FROM participants theirs, ${sharedWith(userId, sql`theirs.conversation_id`)}
+        AND c.visibility IS NULL AND c.auto_join IS NULL LIMIT ${limit + 1}`,
+  )
+  if (places.length > limit) return undefined
+  const ids = new Set([userId, ...places.map((place) => place.user_id)])
+  return db.all<PersonRow>(sql`SELECT ${COLUMNS} FROM users u WHERE u.id ${among(db, ids)} AND ${IS_FOUND}`)
 }

@@ -64,6 +64,13 @@ export interface Joinable {
   visibility: string | null
   policy: string | null
   frozen_at: number | null
+  is_group: number
+  participant_count: number
+}
+
+/** Whether a conversation gets no participant more, since it is between two people. */
+export function isFull({ is_group, participant_count }: Pick<Joinable, 'is_group' | 'participant_count'>): boolean {
+  return !is_group && participant_count >= PAIR
 }
 
 /** Why a conversation that is not private admits no user by itself; `undefined` if it does. */
@@ -74,5 +81,6 @@ export function refusalOfRoom({ policy, frozen_at }: Pick<Joinable, 'policy' | '
 
 /** Whether an actor who does not participate in a conversation may join it by itself. */
 export function mayJoin(access: Access, actor: Actor, room: Joinable): boolean {
-  return mayWrite(access, actor.roles) && mayBrowse(access, actor) && room.visibility !== null && !refusalOfRoom(room)
+  const isOpenToAll = room.visibility !== null && !refusalOfRoom(room) && !isFull(room)
+  return mayWrite(access, actor.roles) && mayBrowse(access, actor) && isOpenToAll
 }

@@ -3,11 +3,13 @@ import {
   type EntryRow,
   listAcquaintances,
   listBeginning,
+  listCircle,
   listNamed,
   listOutdated,
   listWithEntries,
   type PersonRow,
 } from '../../accounts/users/store-people.ts'
+import { uniqueKey } from '../../core/characters.ts'
 import type { Queries } from '../../storage/database.ts'
 import { listSharing } from '../memberships/store-direct.ts'
 import { listKnownTo } from '../presence/store.ts'
@@ -17,6 +19,12 @@ const MAX_CANDIDATES = 500
 
 /** How many participations of shared conversations are read. */
 const MAX_SHARED = 500
+
+/**
+ * Up to so many participations of private conversations, their users are compared one by one. Of more, those with such
+ * names are looked up among all users: then names of many users may cost time, though they are not shown.
+ */
+const MAX_CIRCLE = 1_000
 
 /** How many users without words are read: those that older programs have stored, and some of them after an upgrade. */
 const MAX_OUTDATED = 500
@@ -35,6 +43,8 @@ export async function findPeople(
   { user_id, query, limit, isShared = false }: { user_id: string; query: string; limit: number; isShared?: boolean },
 ): Promise<PersonRow[]> {
   const words = queryWords(query)
+  const circle = isShared ? await listCircle(db, user_id, MAX_CIRCLE) : undefined
+  if (circle) return ofCircle(circle, { words, query, limit })
   const named = listNamed(db, query)
   if (!isLong(words)) return isShared ? onlyShared(db, user_id, await named) : named
   const [own, near, ...others] = await Promise.all([
@@ -51,6 +61,18 @@ export async function findPeople(
   if (near.length > 0) await addShared(db, shared, { user_id, people })
   const rank = ({ id }: PersonRow) => (id === own[0]?.id ? 0 : shared.has(id) ? 1 : 2)
   return [...people.values()].sort((a, b) => rank(a) - rank(b) || byName(a, b)).slice(0, limit)
+}
+
+/** The users with these names among all that share a private conversation with the searcher: no other user costs time. */
+function ofCircle(
+  circle: PersonRow[],
+  { words, query, limit }: { words: readonly Word[]; query: string; limit: number },
+): PersonRow[] {
+  const isNamed = ({ username_key }: PersonRow) => username_key === uniqueKey(query)
+  const found = circle.filter(
+    (row) => isNamed(row) || (isLong(words) && isCalled(words, row.username, row.display_name)),
+  )
+  return found.sort((a, b) => Number(isNamed(b)) - Number(isNamed(a)) || byName(a, b)).slice(0, limit)
 }
 
 /** The ones of these users who share a private conversation with a user, and that user. */

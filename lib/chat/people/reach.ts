@@ -22,9 +22,19 @@ export async function isKnown(
   actor: Actor,
   id: string | undefined,
 ): Promise<boolean> {
-  if (reachFor(access, actor, 'find_users') === 'everyone') return id !== undefined
-  const visible = await listVisible(db, { user_id: actor.user_id, seesAll: false }, [id ?? NO_ID])
-  return visible.length > 0
+  return (await listKnown({ access }, db, actor, id === undefined ? [] : [id])).length > 0
+}
+
+/** The ones of these users that an actor may know to exist, as {@link isKnown}. */
+export async function listKnown(
+  { access }: Pick<Context, 'access'>,
+  db: Queries,
+  actor: Actor,
+  ids: string[],
+): Promise<string[]> {
+  if (reachFor(access, actor, 'find_users') === 'everyone') return ids
+  const visible = await listVisible(db, { user_id: actor.user_id, seesAll: false }, ids.length === 0 ? [NO_ID] : ids)
+  return visible.map(({ id }) => id)
 }
 
 /** @throws ChatError `forbidden` if the actor may do this only towards users of a common conversation, and shares none */

@@ -9,12 +9,13 @@ import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { Id } from '../../core/schema.ts'
 import { useCase } from '../../core/use-case.ts'
+import { mayBrowse } from '../memberships/rules.ts'
 import { findPeople } from './find.ts'
 import { parseQuery } from './query.ts'
 import { reachOfSearch } from './reach.ts'
 
 /**
- * A user as others read it: the actor, a system actor, a user who takes part, or did, in a conversation of the actor's;
+ * A user as others read it: the actor, a system actor, a user who takes part, or did, in a conversation that the actor reads;
  * for an administrator and a part of the host, any.
  *
  * @throws ChatError `not_found` for another user, and for none
@@ -60,10 +61,15 @@ export const search = useCase({
 const ACTS = { direct: 'open_direct', add: 'add_people' } as const
 
 /** The users with these ids that the actor may see, in this order, each once; for one that was merged, the other one. */
-async function listPeople({ db }: Pick<Context, 'db'>, actor: Actor, texts: string[]): Promise<PersonRow[]> {
+async function listPeople(
+  { access, db }: Pick<Context, 'access' | 'db'>,
+  actor: Actor,
+  texts: string[],
+): Promise<PersonRow[]> {
   const ids = new Set(texts.map((text) => text.trim().toLowerCase()).filter((text) => v.is(Id, text)))
   const seesAll = actor.roles.includes('admin') || actor.system !== undefined
-  const find = (some: Iterable<string>) => listVisible(db, { user_id: actor.user_id, seesAll }, some)
+  const reader = { user_id: actor.user_id, seesAll, readsOpen: mayBrowse(access, actor) }
+  const find = (some: Iterable<string>) => listVisible(db, reader, some)
   const byId = new Map((await find(ids)).map((row) => [row.id, row]))
   const missing = [...ids].filter((id) => !byId.has(id))
   const merged = new Map(

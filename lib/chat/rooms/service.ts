@@ -15,7 +15,7 @@ import { get } from '../conversations/service.ts'
 import { reviewJoin } from '../hooks/before.ts'
 import { lockAsSystem } from '../memberships/access.ts'
 import { join as addParticipant } from '../memberships/join.ts'
-import { joinPolicyOf, refusalOfRoom } from '../memberships/rules.ts'
+import { isFull, joinPolicyOf, OF_TWO, refusalOfRoom } from '../memberships/rules.ts'
 import { findMembership } from '../memberships/store.ts'
 import { findConversation } from '../memberships/store-conversations.ts'
 import { remove } from '../participants/service.ts'
@@ -134,6 +134,7 @@ export async function assertJoinedByAnyone(db: Queries, id: string): Promise<voi
   if (!room || room.visibility === null) throw new ChatError('not_found')
   const refused = refusalOfRoom(room)
   if (refused) throw toRefused(refused)
+  if (isFull(room)) throw new ChatError('conflict', OF_TWO)
 }
 
 /**

@@ -2,11 +2,13 @@ import { listUsersCalled } from '../../accounts/users/store-names.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { NO_ID } from '../../core/ids.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { isStorable } from '../../core/schema.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { requireMember } from '../memberships/access.ts'
+import { listKnown } from '../people/reach.ts'
 import { findThreadConversation } from '../threads/store.ts'
 import { parseSearch } from './parse.ts'
 import { indexVersion, scopeWord } from './rules.ts'
@@ -83,8 +85,7 @@ async function prepare(
   for (const id of narrowing.in) await requireMember(ctx, db, actor, ID.test(id) ? id : undefined)
   for (const id of narrowing.thread)
     await requireMember(ctx, db, actor, ID.test(id) ? await findThreadConversation(db, id) : undefined)
-  const authors = await Promise.all(narrowing.from.map((from) => listAuthors(db, from)))
-  if (authors.some((ids) => ids.length === 0)) return undefined
+  const authors = await Promise.all(narrowing.from.map((from) => listAuthors(ctx, db, actor, from)))
   const own =
     narrowing.in.length + narrowing.thread.length > 0
       ? undefined
@@ -125,8 +126,16 @@ async function prepare(
 // As ids are written; another text would be several words of an index.
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The ids of the users that are meant by an id, `@` and a username, or a username or display name. */
-async function listAuthors(db: Queries, from: string): Promise<string[]> {
+/**
+ * The ids of the users that are meant by an id, `@` and a username, or a username or display name. Where the actor may know
+ * of none, the id of no user is searched for: an early end would tell that a user exists.
+ */
+async function listAuthors(ctx: Pick<Context, 'access'>, db: Queries, actor: Actor, from: string): Promise<string[]> {
+  const known = await listKnown(ctx, db, actor, await listMeant(db, from))
+  return known.length === 0 ? [NO_ID] : known
+}
+
+async function listMeant(db: Queries, from: string): Promise<string[]> {
   if (ID.test(from)) return [from]
   if (!isStorable(from) || from.length > MAX_LENGTH.name) return []
   return listUsersCalled(db, from, MAX_AUTHORS)

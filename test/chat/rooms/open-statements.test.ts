@@ -1,32 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Storage } from '../../../lib/index.ts'
-import type { Queries } from '../../../lib/storage/database.ts'
-import type { Sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { recorded } from '../../support/recorded.ts'
 import { type Person, startService, type TestService } from '../../support/service.ts'
 
 /** The look-ups of what users see of a conversation in which they do not participate. */
 const lookups: string[] = []
 
-function recording({ db, ...storage }: Storage): Storage {
-  const noted = (sql: Sql) => {
-    if (/^SELECT c?\.?visibility|^SELECT id, visibility/.test(sql.text)) lookups.push(sql.text)
-    return sql
-  }
-  const recorded = <T extends Queries>(queries: T): T => ({
-    ...queries,
-    all: (sql: Sql) => queries.all(noted(sql)),
-    get: (sql: Sql) => queries.get(noted(sql)),
-  })
-  return {
-    ...storage,
-    db: {
-      ...recorded(db),
-      snapshot: (read, options) => db.snapshot((queries) => read(recorded(queries)), options),
-      write: (work, options) => db.write((tx) => work(recorded(tx)), options),
-    },
-  }
-}
+const recording = recorded(({ text }) => {
+  if (/^SELECT c?\.?visibility|^SELECT id, visibility/.test(text)) lookups.push(text)
+})
 
 describeOnEachDatabase('the visibility of a conversation', (openUrl) => {
   let service: TestService

@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
+import { OPERATOR } from '../../../lib/index.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
 import { codeOf, type Person, startService } from '../../support/service.ts'
@@ -48,6 +49,21 @@ describeService(
       expect((await ada.conversations.get(conversation_id)).joined).toBeUndefined()
     })
 
+    it('names the authors of what is read, also those who left', async () => {
+      const { conversation_id } = await openRoom('Names')
+      const [author, reader, blind] = await Promise.all(
+        ['author', 'stranger', 'blind'].map((name) => service.signIn(name)),
+      )
+      expect(await codeOf(reader!.users.get(author!.id))).toBe('not_found')
+      await author!.conversations.join(conversation_id)
+      await author!.messages.postRoot(conversation_id, { content: 'hello' })
+      expect((await reader!.users.get(author!.id)).user.username).toBe('author')
+      await author!.conversations.leave(conversation_id)
+      expect((await reader!.users.search({ ids: author!.id })).users).toMatchObject([{ username: 'author' }])
+      await ada.users.change(blind!.id, { roles: ['blind'] })
+      expect(await codeOf(blind!.users.get(author!.id))).toBe('not_found')
+    })
+
     it('is in the directory, and in no list and no search of a user who has not joined', async () => {
       const { conversation_id } = await openRoom('Zeppelins')
       const { conversations } = await grace.conversations.directory({ query: 'zeppelins' })
@@ -88,6 +104,15 @@ describeService(
       const reader = await service.signIn('reader', ['read_only'])
       expect((await grace.conversations.get(invited)).can).toEqual([])
       expect((await grace.conversations.get(frozen)).can).toEqual([])
+      const { conversation_id: ofTwo } = await openRoom('Of two', { ...OPEN, is_group: false })
+      expect((await grace.conversations.get(ofTwo)).can).toEqual(['join'])
+      await ada.participants.add(ofTwo, { user_id: (await service.signIn('second')).id })
+      expect((await grace.conversations.get(ofTwo)).can).toEqual([])
+      const explained = { user_id: grace.id, act: 'join', conversation_id: ofTwo } as const
+      expect(await service.chat.access.explain(OPERATOR, explained)).toMatchObject({
+        allowed: false,
+        message: 'This conversation is between two people.',
+      })
       expect(await reader.conversations.get(conversation_id)).toMatchObject({ joined: false, can: [] })
       const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'for all' })
       const post = reader.messages.reply(message_id, { content: 'x' })

@@ -155,6 +155,13 @@ it('refers by name to each shape that has one in its feature', async () => {
   expect(shapes.filter(({ schema }) => named.has(schema)).length).toBeGreaterThan(50)
 })
 
+it('names the roles that the service has, also its own', () => {
+  const access = { roles: { sales: { post: true }, guest: {} }, participant_roles: { helper: { rights: ['post' as const] } } }
+  const { components } = openApiDocument(parseConfig({ access })) as { components: { schemas: Record<string, Schema> } }
+  expect(components.schemas.Role!.enum).toEqual(['admin', 'member', 'read_only', 'guest', 'sales'])
+  expect(components.schemas.ParticipantRole!.enum!.slice(3)).toEqual(['member', 'viewer', 'helper'])
+})
+
 it('describes each kind of event under its own name', () => {
   const { schemas } = openApi.components
   const names = schemas.ConversationStreamEvent!.oneOf!.map(({ $ref }) => $ref.split('/').pop()!)
