@@ -238,15 +238,15 @@ export function assertHasRight(access: Access, role: string, right: ParticipantR
   if (!hasRight(access, role, right)) refuseFor({ reason: 'participant_role', right })
 }
 
-/** @throws ChatError `forbidden` unless the actor {@link mayGive} this role */
+/** @throws ChatError `forbidden` unless the actor {@link mayGive} these roles */
 export function assertMayGive(
   access: Access,
   by: ActorInConversation,
   right: 'manage' | 'add' | 'invite',
-  other: string,
+  ...others: string[]
 ): void {
   assertMayWrite(access, by.actor, right)
-  if (!hasEveryRight(access, by.role, other)) refuseFor({ reason: 'participant_role', right })
+  if (!others.every((other) => hasEveryRight(access, by.role, other))) refuseFor({ reason: 'participant_role', right })
   assertMay(access, by, right)
 }
 

@@ -180,7 +180,7 @@ export const changeRole = useCase({
       const other = await findMembership(tx, conversationId, userId)
       if (!other) throw new ChatError('not_found')
       if ([role, other.role].some((each) => hasRight(ctx.access, each, 'delete'))) refuseKeys(actor)
-      for (const each of [other.role, role]) assertMayGive(ctx.access, { ...place, actor }, 'manage', each)
+      assertMayGive(ctx.access, { ...place, actor }, 'manage', other.role, role)
       refuseDirect(place, 'both own it')
       await assertHoldable(tx, userId, role)
       if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)

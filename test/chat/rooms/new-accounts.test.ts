@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 const NO_ACCOUNTS: Record<string, string> = {
   'lib/accounts/host-identity/system.ts': 'a system actor participates in no conversation',
   'lib/chat/copies/people.ts': 'the author of an imported conversation, who has not signed in',
+  'lib/integrations/bots/service.ts': 'a bot joins when it is added',
   'lib/ops/probe.ts': 'a transaction that is rolled back',
 }
 

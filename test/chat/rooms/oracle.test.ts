@@ -209,7 +209,7 @@ describeOnEachDatabase('rights, against an oracle', (openUrl) => {
           expect([about, explained, reasons]).toEqual([
             about,
             explained,
-            verdict(rooms, room, person, { act: explained }),
+            verdict(rooms, room, person, { act: explained, as: ['post', 'reply'] }),
           ])
           const { can } = await chat.conversations.get(person.actor, room.id)
           const counted = can.filter((each) => each !== 'ask')

@@ -59,6 +59,8 @@ export interface Deed {
   act: string
   towards?: Someone
   role?: string
+  /** As what all may be mentioned. */
+  as?: ('post' | 'reply')[]
   /** What a change would make of the conversation. */
   visibility?: Place['visibility']
   join?: Place['join']
@@ -112,8 +114,8 @@ export function verdict(places: Place[], place: Place, person: Someone, deed: De
   if (act === 'read') return mayRead(place, person) ? 'ok' : 'not_found'
   if (act === 'join') return ofJoining(place, person)
   // A message that mentions all is a message first.
-  const asPost = act === 'mention_all' ? verdict(places, place, person, { act: 'post' }) : 'ok'
-  if (asPost !== 'ok') return asPost
+  const ways = act === 'mention_all' ? (deed.as ?? ['post']).map((act) => verdict(places, place, person, { act })) : []
+  if (ways.length > 0 && !ways.includes('ok')) return ways[0]!
   const isSelf = towards?.name === person.name
   if (!mayRead(place, person)) return 'not_found'
   if (act === 'remove' && isSelf) return own === undefined ? 'not_joined' : 'ok'
