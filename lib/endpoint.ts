@@ -154,6 +154,8 @@ export interface Route<
   content_type?: string
   /** Whether a call with this body uses no cookies: then pages that may call with a token may make it without one. */
   is_cookieless?: (body: unknown) => boolean
+  /** Whether a call with this body is a sign-up, where the caller is a guest: then it acts for none, as one without a session. */
+  signs_up?: (body: unknown) => boolean
   /** Whether the use-case confirms the session of the call in its own transaction, so that it need not be read before. */
   confirms_session?: true
   /** Checks the call before anything of the request is read. */

@@ -12,10 +12,10 @@ import { identify } from '../accounts/host-identity/service.ts'
 import type { Client } from '../accounts/sessions/service.ts'
 import type { Config } from '../config/parse.ts'
 import type { Context, IdentityRequest } from '../context.ts'
-import { type Actor, hasScope } from '../core/actor.ts'
+import { type Actor, hasScope, isGuest } from '../core/actor.ts'
 import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
-import { digest, sameDigest } from '../core/ids.ts'
+import { digest } from '../core/ids.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
 import { assertStarted } from '../core/lifecycle.ts'
 import { nodeOf } from '../core/schema-nodes.ts'
@@ -27,7 +27,7 @@ import { apiGroupOf } from './api-groups.ts'
 import { assertBodyAcceptable, type BodyLimits, readJson } from './request/body.ts'
 import { assertBytesAcceptable, readBytes } from './request/bytes.ts'
 import { bindingCookieName, deviceCookieName } from './request/cookies.ts'
-import { isForeign, isListed, isTokenOrigin } from './request/csrf.ts'
+import { assertCsrf, isForeign, isTokenOrigin } from './request/csrf.ts'
 import { readQuery } from './request/query.ts'
 import { assertAllowed, limitedEndpoints, takeFromLimits } from './request/rate-limit.ts'
 
@@ -142,7 +142,10 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
   if (caller) assertScope(caller.actor, route)
   if (caller?.actor.server_key !== undefined) assertServerKey(caller, route)
   // A page of another site can send a cookie, but no API key.
-  if (caller?.csrf_hash !== undefined && route.changes) assertCsrf(config, request, caller.csrf_hash)
+  const csrf_hash = route.changes ? caller?.csrf_hash : undefined
+  const maySignUp =
+    route.signs_up !== undefined && caller !== undefined && isGuest(caller.actor) && hasSignIn(contextOf(chat))
+  if (csrf_hash !== undefined && !maySignUp) assertCsrf(config, request, csrf_hash)
 
   performed.limit_result = await takeFromLimits(chat, route, {
     user_id: caller?.actor.user_id || undefined,
@@ -154,11 +157,15 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
   if (limits) call.body ??= readJson(request.body, { ...limits, seconds: bodyTimeout(config) })
   const body = await call.body
   if (isOfOthers && mayBeCookieless && !route.is_cookieless!(body)) throw new ChatError('csrf_failed', FOREIGN)
+  // A guest who signs up is another user from then on: the call is that of a newcomer, with and without the session.
+  const signsUp = maySignUp && route.signs_up!(body)
+  if (isOfOthers && signsUp) throw new ChatError('csrf_failed', FOREIGN)
+  if (csrf_hash !== undefined && maySignUp && !signsUp) assertCsrf(config, request, csrf_hash)
   const query = route.query && readQuery(route.query, request.search)
   if (caller && client.ip !== undefined) caller.actor.ip = client.ip
   return route.handler({
     chat,
-    actor: caller?.actor,
+    actor: signsUp ? undefined : caller?.actor,
     params: route.params ? withTexts(route.params, request.params) : request.params,
     query,
     body,
@@ -281,17 +288,4 @@ function mayBear(caller: CountedCaller | undefined, { chat, route, request }: Ch
 /** The remedy: the default message is about the token. */
 const FOREIGN = {
   message: 'This comes from a page of another origin, which server.cors.allowed_origins does not name.',
-}
-
-/**
- * The header, the cookie and the session must have the same token: a cookie alone may have been set by a neighbouring
- * host. From a listed origin of another site the browser does not send the cookie (`SameSite=Strict`); there the
- * browser vouches for the page, and the page for the token.
- */
-function assertCsrf(config: Config, { headers, cookies }: Incoming, csrfHash: string): void {
-  const { enabled, header_name, cookie_name } = config.security.csrf
-  if (!enabled) return
-  const [header, cookie] = [headers.get(header_name), cookies.get(cookie_name)]
-  const isRepeated = header === cookie || (cookie === undefined && isListed(headers.get('origin'), config))
-  if (!header || !isRepeated || !sameDigest(digest(header), csrfHash)) throw new ChatError('csrf_failed')
 }

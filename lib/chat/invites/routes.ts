@@ -35,10 +35,11 @@ export const accept = route({
   metrics: false,
   summary: 'Accept an invite, with a session or by signing up',
   description:
-    'With a session, the caller becomes a participant. Without one, `email` and `password` create an account and sign it in. A participant who accepts uses nothing up. An invite is revoked when its creator loses the right to give its role (`invite_revoked`). `invites.*` configures which invites allow a sign-up (`signup_disabled`).',
+    'With a session, the caller becomes a participant. Without one, and for a guest who sends them, `email` and `password` create an account and sign it in; `claim: true` merges the guest of the cookie into it. A participant who accepts uses nothing up. An invite is revoked when its creator loses the right to give its role (`invite_revoked`). `invites.*` configures which invites allow a sign-up (`signup_disabled`).',
   access: 'optional',
   answer: 'session',
   limited_as: 'sign_in',
+  signs_up: (body) => ['email', 'password'].some((name) => Object.hasOwn(Object(body), name)),
   example: { token: 'nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU' },
   response_headers: { 'Set-Cookie': 'maybe', 'X-Session-Rotated': 'maybe' },
   output: Accepted,

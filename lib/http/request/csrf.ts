@@ -1,4 +1,6 @@
 import type { Config } from '../../config/parse.ts'
+import { ChatError } from '../../core/errors.ts'
+import { digest, sameDigest } from '../../core/ids.ts'
 
 /** The origin of a request, as far as known. */
 export interface Provenance {
@@ -56,4 +58,22 @@ function ownOrigins(host: string, { server, security }: Config): string[] {
     const address = `${scheme}://${host}`
     return URL.canParse(address) ? [new URL(address).origin] : []
   })
+}
+
+/** A request with its cookies. */
+type Cookied = Pick<Provenance, 'headers'> & { cookies: ReadonlyMap<string, string> }
+
+/**
+ * The header, the cookie and the session must have the same token: a cookie alone may have been set by a neighbouring
+ * host. From a listed origin of another site the browser does not send the cookie (`SameSite=Strict`); there the
+ * browser vouches for the page, and the page for the token.
+ *
+ * @throws ChatError `csrf_failed`
+ */
+export function assertCsrf(config: Config, { headers, cookies }: Cookied, csrfHash: string): void {
+  const { enabled, header_name, cookie_name } = config.security.csrf
+  if (!enabled) return
+  const [header, cookie] = [headers.get(header_name), cookies.get(cookie_name)]
+  const isRepeated = header === cookie || (cookie === undefined && isListed(headers.get('origin'), config))
+  if (!header || !isRepeated || !sameDigest(digest(header), csrfHash)) throw new ChatError('csrf_failed')
 }
