@@ -27,6 +27,7 @@ import type { Clock } from './core/clock.ts'
 import type { Lifecycle } from './core/lifecycle.ts'
 import type { Load } from './core/scheduling/load.ts'
 import type { Find } from './core/scheduling/loader.ts'
+import type { SigningKeys } from './core/signed-text.ts'
 import type { FileStore } from './files/file-store.ts'
 import type { FilesPlace } from './files/guard.ts'
 import type { AuthFailures } from './limits/auth-failures.ts'
@@ -45,6 +46,7 @@ import type { Readiness } from './ops/readiness.ts'
 import type { Outgoing } from './outgoing/outgoing.ts'
 import type { Hooks, Log, Ports } from './ports.ts'
 import type { Database, TransactionOptions } from './storage/database.ts'
+import type { Keyring } from './storage/keyring.ts'
 import type { TaskWorker } from './tasks/runner.ts'
 
 export type { AuditAct } from './accounts/audit/schema.ts'
@@ -107,6 +109,8 @@ export interface Context {
   readonly search: Search
   readonly streams: Streams
   readonly files: Files
+  /** What the service signs and encrypts with. */
+  readonly keyring: Keyring
   readonly accounts: Accounts
   readonly queues: Queues
   readonly mail: LiveOutbox
@@ -137,8 +141,8 @@ export interface Files {
   readonly place: FilesPlace
   /** Breaks off what the storage of files does. */
   readonly close: () => Promise<void>
-  /** The key that signs links to files. */
-  readonly linkKey: () => Promise<Uint8Array>
+  /** The keys that sign links to files. */
+  readonly linkKeys: () => Promise<SigningKeys>
   /** How many parts of files this process takes at once. */
   readonly partSlots: PartSlots
   /** The turns of files that are stored again without metadata. */
@@ -162,8 +166,8 @@ export interface Accounts {
   readonly authFailures: AuthFailures
   /** Verifies signed tokens, where `auth.jwt` is configured. */
   readonly bearers: FindBearer | undefined
-  /** The key that signs the tokens of the service. */
-  readonly tokenKey: () => Promise<Uint8Array>
+  /** The keys that sign the tokens of the service. */
+  readonly tokenKeys: () => Promise<SigningKeys>
   /** The sign-in providers, by name. */
   readonly providers: ReadonlyMap<string, Provider>
   /**

@@ -70,8 +70,8 @@ import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
 import { createOutgoing } from './outgoing/outgoing.ts'
 import { listHistories } from './storage/histories.ts'
+import { createKeyring } from './storage/keyring.ts'
 import type { Storage } from './storage/open.ts'
-import { createKeyOf } from './storage/secret.ts'
 import { createTaskWorker, type TaskHandlers, type TaskOutcome, type TaskRun } from './tasks/runner.ts'
 import { FREEING_KINDS, TASK_KINDS } from './tasks/schema.ts'
 
@@ -90,7 +90,8 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const { now, isTrusted, time } = createServiceClock({ db, log, now: ports.now })
   const metrics = createMetrics(db.dialect, TASK_KINDS)
   const load = createLoad()
-  const files = createFiles(config, storage, { log, load })
+  const keyring = createKeyring({ config, db, now })
+  const files = createFiles(config, storage, { log, load, keyring })
   const filesState = files.place.state
   const lifecycle: Lifecycle = { state: 'created' }
   const live = createLive({
@@ -125,7 +126,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const addresser: Addresser = (order, options) => recipientOf({ access, config, db, now, write }, order, options)
   const mail = createLiveOutbox(settings, { db, metrics, log, now, isTrusted, id, mail: ports.mail, addresser })
   const outgoing = createOutgoing({ config })
-  const accounts = createAccounts({ access, config, db, log, now, sessionNow: time.sessionNow, outgoing })
+  const accounts = createAccounts({ access, config, db, log, now, sessionNow: time.sessionNow, outgoing, keyring })
   const ctx: Context = {
     ...{
       config,
@@ -146,6 +147,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
       files,
       mail,
       outgoing,
+      keyring,
     },
     sessionNow: time.sessionNow,
     clock: time.clock,
@@ -182,7 +184,8 @@ function createAccounts({
   now,
   sessionNow,
   outgoing,
-}: Pick<Context, 'access' | 'config' | 'db' | 'log' | 'now' | 'sessionNow' | 'outgoing'>): Accounts {
+  keyring,
+}: Pick<Context, 'access' | 'config' | 'db' | 'log' | 'now' | 'sessionNow' | 'outgoing' | 'keyring'>): Accounts {
   const providers = createProviders(config, { log, now, outgoing })
   return {
     passwords: createPasswords(config.security.password.bcrypt_cost),
@@ -192,7 +195,7 @@ function createAccounts({
       db.dialect === 'sqlite' ? undefined : createRememberedSessions(createSessionList(LIMITS_VERSION), sessionNow),
     authFailures: createAuthFailures(() => maxAuthFailures(config), now),
     bearers: createBearers(config.auth.jwt, { now, log }),
-    tokenKey: createKeyOf(db, TOKENS),
+    tokenKeys: () => keyring.signing(TOKENS),
     get providers() {
       return providers()
     },

@@ -8,13 +8,12 @@ import type { FileStore } from './files/file-store.ts'
 import { createFilesPlace } from './files/guard.ts'
 import { LINKS } from './files/tokens.ts'
 import type { Storage } from './storage/open.ts'
-import { createKeyOf } from './storage/secret.ts'
 
 /** The files, which are opened, and loaded, when they are needed first. */
 export function createFiles(
   config: Context['config'],
   { db, files }: Storage,
-  { log, load }: Pick<Context, 'log' | 'load'>,
+  { log, load, keyring }: Pick<Context, 'log' | 'load' | 'keyring'>,
 ): Files {
   let opened: Promise<FileStore> | undefined
   const openStore = async () =>
@@ -27,7 +26,7 @@ export function createFiles(
     open: place.files,
     place,
     close: async () => void (await (await opened?.catch(() => undefined))?.close()),
-    linkKey: createKeyOf(db, LINKS),
+    linkKeys: () => keyring.signing(LINKS),
     partSlots,
     cleaningTurns: createCleaningQueue(),
     readSlots: createReadSlots(maxReads),

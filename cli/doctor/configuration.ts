@@ -16,8 +16,13 @@ export function checkConfiguration({ config, file, secret_files = [], warnings }
     ...configWarnings(config).map(({ code, message, remedy }) => warning(code, message, remedy)),
     ...(file ? checkSecrets(file) : []),
     ...secret_files.flatMap(checkSecretFile),
-    ...(config.storage.durability === 'os'
-      ? [note('storage.not_synced', 'storage.durability is os: the last writes may be lost in a power cut.')]
+    ...(config.security.secret_key === undefined
+      ? [
+          note(
+            'secret.in_database',
+            'security.secret_key is not set: a copy of the database can sign links and tokens, and opens what is encrypted in it.',
+          ),
+        ]
       : []),
     ...(config.outgoing.allowed_networks.length > 0
       ? [
@@ -26,6 +31,9 @@ export function checkConfiguration({ config, file, secret_files = [], warnings }
             `outgoing.allowed_networks opens ${config.outgoing.allowed_networks.join(', ')} to the calls that users name.`,
           ),
         ]
+      : []),
+    ...(config.storage.durability === 'os'
+      ? [note('storage.not_synced', 'storage.durability is os: the last writes may be lost in a power cut.')]
       : []),
   ]
 }

@@ -6,6 +6,7 @@ export const FINDINGS = [
   'configuration.secret_readable',
   'storage.not_synced',
   'outgoing.opened',
+  'secret.in_database',
   'cookie.not_secure',
   'cookie.not_secure_over_https',
   'public_url.http',

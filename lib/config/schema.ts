@@ -7,7 +7,6 @@ import { AuthSection } from './auth.ts'
 import { BackupSection } from './backup.ts'
 import { BotsSection } from './bots.ts'
 import { ClusterSection } from './cluster.ts'
-import { CookieSection } from './cookie.ts'
 import { GuestsSection } from './guests.ts'
 import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, reloadableKey, section, someText, text } from './key.ts'
 import { LimitsSection, NotificationsSection } from './limits.ts'
@@ -18,11 +17,9 @@ import { OauthSection } from './oauth.ts'
 import { OutgoingSection } from './outgoing.ts'
 import { AvatarsSection, ConversationsSection, DirectSection, ReceiptsSection, SearchSection } from './people.ts'
 import { prefixName, schemaName } from './placement.ts'
+import { SecuritySection, token } from './security.ts'
 import { publicUrl, ServerSection } from './server.ts'
 import { WellKnownSection } from './well-known.ts'
-
-/** The name of a cookie or a header (`token` of RFC 9110). */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
 /** `sqlite://name` reads like a host but would be the path `//name`, so it is refused. */
 const DATABASE_URL = /^(sqlite:(?!\/\/[^/]|\s).*\S|postgres(ql)?:\/\/\S+)$/
@@ -38,7 +35,6 @@ const MAX_INVITE_USES = 100_000
 /** For the whole list and for each item: neither repeats the given value, which may be secret. */
 const HEADERS_FORM = 'must be a list of "Name: value", in ASCII'
 
-const token = v.pipe(text, v.regex(TOKEN, "must have letters, digits and !#$%&'*+-.^_`|~ only, and one at least"))
 const databaseUrl = v.pipe(
   text,
   v.regex(DATABASE_URL, 'must be sqlite:<path>, sqlite::memory: or postgres://<user>:<password>@<host>/<name>'),
@@ -143,21 +139,7 @@ export const ConfigSchema = v.object({
       'Sessions per user; a further sign-in ends the oldest one; false sets no limit.',
     ),
   }),
-  security: section({
-    cookie: CookieSection,
-    csrf: section({
-      enabled: key(flag, true, 'Check the CSRF header. Turn it off only if no browser signs in.'),
-      cookie_name: key(token, 'CSRF-TOKEN', 'Name of the CSRF cookie.'),
-      header_name: key(token, 'X-CSRF-TOKEN', 'Header that repeats the value of the CSRF cookie.'),
-    }),
-    password: section({
-      bcrypt_cost: key(
-        integer(4, 31),
-        12,
-        'Cost of one password hash; each step doubles it. Below 10 is for tests only.',
-      ),
-    }),
-  }),
+  security: SecuritySection,
   setup: section({
     code: reloadableKey(
       someText,

@@ -1,4 +1,4 @@
-import { readSigned, signText } from '../core/signed-text.ts'
+import { readSigned, type SigningKeys, signText } from '../core/signed-text.ts'
 
 /** The user that a link lets read a file, how, and until when. */
 export interface LinkClaims {
@@ -18,19 +18,19 @@ export interface LinkClaims {
 export const LINKS = 'chat-server links of files'
 
 /** A token that only the holder of the key can make. Its reader can read its claims, too: they are no secrets. */
-export function signLink(key: Uint8Array, claims: LinkClaims): string {
+export function signLink(keys: SigningKeys, claims: LinkClaims): string {
   const { id, user_id, session_id = '', key_id = '', inline, expires_at } = claims
-  return signText(key, [id, user_id, session_id, key_id, inline ? 'inline' : '', String(expires_at)].join(' '))
+  return signText(keys, [id, user_id, session_id, key_id, inline ? 'inline' : '', String(expires_at)].join(' '))
 }
 
 /**
- * The claims of a token; `undefined` if it was not made with this key, or has expired. The right to read is not checked
+ * The claims of a token; `undefined` if it was made with none of these keys, or has expired. The right to read is not checked
  * here.
  *
  * @param now microseconds since 1970
  */
-export function readLink(key: Uint8Array, token: string, now: number): LinkClaims | undefined {
-  const [id, user_id, session_id, key_id, inline, expires] = readSigned(key, token)?.split(' ') ?? []
+export function readLink(keys: SigningKeys, token: string, now: number): LinkClaims | undefined {
+  const [id, user_id, session_id, key_id, inline, expires] = readSigned(keys, token)?.split(' ') ?? []
   const expires_at = Number(expires)
   if (!id || !user_id || !(expires_at > now)) return undefined
   return {

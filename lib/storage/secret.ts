@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { deriveKey } from '../core/signed-text.ts'
 import type { Database, Queries } from './database.ts'
 import { sql } from './sql.ts'
 
@@ -23,15 +22,4 @@ export async function findSecret(db: Database): Promise<Uint8Array> {
     ),
   )
   return (await readSecret(db))!
-}
-
-/** @returns a function that derives the key of one use of the secret, once */
-export function createKeyOf(db: Database, use: string): () => Promise<Uint8Array> {
-  let key: Promise<Uint8Array> | undefined
-  return () => {
-    key ??= findSecret(db).then((secret) => deriveKey(secret, use))
-    // The storage may fail now, and not later.
-    key.catch(() => (key = undefined))
-    return key
-  }
 }

@@ -20,6 +20,7 @@ describe('parseConfig', () => {
       max_sessions_per_user: 5,
     })
     expect(config.security).toEqual({
+      previous_secret_keys: [],
       cookie: { prefix: '', domain: '', secure: false, same_site: 'lax' },
       csrf: { enabled: true, cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
       password: { bcrypt_cost: 12 },

@@ -5,6 +5,7 @@ import { type ConfigInput, parseConfig } from '../../lib/config/parse.ts'
 import { configKeys, findKey } from '../../lib/config/reference.ts'
 import { planReload } from '../../lib/config/reload.ts'
 import { SERVICE_RIGHTS } from '../../lib/core/access.ts'
+import { deriveKey } from '../../lib/core/signed-text.ts'
 import { ConfigError } from '../../lib/index.ts'
 import { setUpService } from '../support/describe-service.ts'
 import { innerState, startService, type TestService, times } from '../support/service.ts'
@@ -91,6 +92,11 @@ const isLimited = async (work: () => Promise<number>) => {
 const provider = () => oauthProviders(innerState(service).config).find(({ name }) => name === 'own')
 const smtp = () => smtpSettings(innerState(service).config)
 const isCallable = (url: string) => innerState(service).outgoing.isCallable(url)
+const KEY = Buffer.alloc(32, 'k').toString('base64')
+const takes = async (key: string) => {
+  const keys = await innerState(service).keyring.signing('test')
+  return keys.some((each) => Buffer.from(each).equals(deriveKey(Buffer.from(key, 'base64'), 'test')))
+}
 const oauthOwn = (changes: object) => ({ oauth: { own: changes } })
 
 /** For every key that can be reloaded: another value, and what shows that it is in effect. */
@@ -227,6 +233,8 @@ const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown
     'new@example.org',
   ],
   'mail.smtp.timeout_seconds': [{ mail: { smtp: { timeout_seconds: 9 } } }, () => smtp()?.timeout_seconds, 9],
+  'security.secret_key': [{ security: { secret_key: KEY } }, () => takes(KEY), true],
+  'security.previous_secret_keys': [{ security: { previous_secret_keys: [KEY] } }, () => takes(KEY), true],
   'outgoing.allow_http': [{ outgoing: { allow_http: true } }, () => isCallable('http://a.test:443'), true],
   'outgoing.allowed_networks': [
     { outgoing: { allowed_networks: ['10.0.0.0/8'] } },

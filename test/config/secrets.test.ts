@@ -229,6 +229,34 @@ const TRIALS: Record<string, () => Promise<boolean>> = {
     return isSignedIn()
   },
 
+  async 'security.secret_key'() {
+    const [old, next] = ['old', 'new'].map((name) => Buffer.alloc(32, name).toString('base64'))
+    const { service, reload, isSignedIn } = await started({ security: { secret_key: old } })
+    const ada = await service.signIn('ada')
+    const { token } = await ada.tokens.issue({})
+    const statusOf = async () =>
+      (await fetch(`${service.base_url}/api/auth/me`, { headers: { authorization: `Bearer ${token}` } })).status
+    const { keyring } = innerState(service)
+    const sealed = await keyring.seal('test', 'text', 'here')
+    await reload({ security: { secret_key: next, previous_secret_keys: [old] } })
+    expect([await statusOf(), await keyring.open('test', sealed, 'here')]).toEqual([200, 'text'])
+    await reload({ security: { secret_key: next } })
+    expect([await statusOf(), await keyring.open('test', sealed, 'here')]).toEqual([401, undefined])
+    return isSignedIn()
+  },
+
+  async 'security.previous_secret_keys'() {
+    const [current, old] = ['new', 'old'].map((name) => Buffer.alloc(32, name).toString('base64'))
+    const { service, reload, isSignedIn } = await started({ security: { secret_key: old } })
+    const { keyring } = innerState(service)
+    const sealed = await keyring.seal('test', 'text', 'here')
+    await reload({ security: { secret_key: current, previous_secret_keys: [old] } })
+    expect(await keyring.open('test', sealed, 'here')).toBe('text')
+    await reload({ security: { secret_key: current, previous_secret_keys: [] } })
+    expect(await keyring.open('test', sealed, 'here')).toBeUndefined()
+    return isSignedIn()
+  },
+
   async 'auth.jwt.secret'() {
     const [old, current] = ['an old secret of thirty-two bytes', 'a new secret of thirty-two bytes']
     const withSecret = (secret: string) => ({ auth: { jwt: { issuer: 'shop', audience: 'chat', secret } } })

@@ -1,5 +1,5 @@
 import type { Actor, Scope } from '../../core/actor.ts'
-import { readSigned, signText } from '../../core/signed-text.ts'
+import { readSigned, type SigningKeys, signText } from '../../core/signed-text.ts'
 import { DEFAULT_SECONDS, MAX_TICKET_SECONDS, type TokenInput } from './schema.ts'
 
 /** The prefix of every token that the service issues. */
@@ -23,15 +23,15 @@ export interface TokenClaims extends Maker {
 }
 
 /** A token that only the holder of the key can make. */
-export function signToken(key: Uint8Array, claims: TokenClaims): string {
+export function signToken(keys: SigningKeys, claims: TokenClaims): string {
   const { user_id, scopes, issued_at, expires_at, until = '', session_id = '', key_id = '' } = claims
-  return TOKEN_PREFIX + signText(key, [user_id, scopes, issued_at, expires_at, until, session_id, key_id].join(' '))
+  return TOKEN_PREFIX + signText(keys, [user_id, scopes, issued_at, expires_at, until, session_id, key_id].join(' '))
 }
 
-/** The claims of a token; `undefined` if it was not made with this key. Whether it is still valid is not checked. */
-export function readToken(key: Uint8Array, token: string): TokenClaims | undefined {
+/** The claims of a token; `undefined` if it was made with none of these keys. Whether it is still valid is not checked. */
+export function readToken(keys: SigningKeys, token: string): TokenClaims | undefined {
   if (!token.startsWith(TOKEN_PREFIX)) return undefined
-  const text = readSigned(key, token.slice(TOKEN_PREFIX.length))
+  const text = readSigned(keys, token.slice(TOKEN_PREFIX.length))
   if (text === undefined) return undefined
   const parts = text.split(' ') as [string, string, string, string, string, string, string]
   const [user_id, scopes, issued_at, expires_at, until, session_id, key_id] = parts

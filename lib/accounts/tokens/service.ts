@@ -31,7 +31,7 @@ export const issue = useCase({
     if (!isTicket(scopes) && actor.server_key === undefined) refuseKeys(actor)
     const holder = isOperator(actor) ? await holderFor(ctx, input) : ownHolder(ctx, actor, input)
     const expires_at = Math.min(ctx.now() + seconds * SECOND, holder.until ?? Number.POSITIVE_INFINITY)
-    const token = signToken(await ctx.accounts.tokenKey(), { ...holder, scopes, expires_at })
+    const token = signToken(await ctx.accounts.tokenKeys(), { ...holder, scopes, expires_at })
     return { token, expires_at: toInstant(expires_at) }
   },
 })
@@ -76,7 +76,7 @@ function ownHolder(ctx: Context, actor: Actor, { user_id, subject }: TokenOfUser
  * @throws ChatError `session_expired`; `unauthenticated`
  */
 export async function recogniseToken(ctx: Context, token: string, options: { ticket?: boolean } = {}): Promise<Actor> {
-  const claims = readToken(await ctx.accounts.tokenKey(), token)
+  const claims = readToken(await ctx.accounts.tokenKeys(), token)
   if (!claims || (options.ticket && !isTicket(claims.scopes))) throw new ChatError('unauthenticated')
   const { user_id, scopes, issued_at, expires_at, until, ...maker } = claims
   const now = ctx.now()

@@ -34,7 +34,7 @@ export const link = useCase({
     const { session_id, key_id } = ctx.streams.logins.get(actor)?.maker ?? actor
     const expires_at = ctx.now() + ctx.config.attachments.link_seconds * SECOND
     const claims = { id, user_id, ...(session_id && { session_id }), ...(key_id && { key_id }), inline, expires_at }
-    const token = signLink(await ctx.files.linkKey(), claims)
+    const token = signLink(await ctx.files.linkKeys(), claims)
     return { url: `${linkBaseOf(ctx.config)}/api/files/${token}`, expires_at: toInstant(expires_at) }
   },
 })
@@ -55,7 +55,7 @@ const LINK_OPTIONS: NamesOf<LinkOptions> = { headers: 0 }
 export async function openLink(ctx: Context, token: string, options?: LinkOptions): Promise<FileAnswer> {
   assertKnown(options, LINK_OPTIONS)
   assertEnabled(ctx)
-  const claims = readLink(await ctx.files.linkKey(), token, ctx.now())
+  const claims = readLink(await ctx.files.linkKeys(), token, ctx.now())
   const roles = claims && (await findRoles(ctx, claims))
   if (!claims || !roles) throw new ChatError('not_found')
   const actor = { user_id: claims.user_id, roles }

@@ -1,0 +1,116 @@
+import type { Config } from '../config/parse.ts'
+import { toSecret } from '../config/security.ts'
+import { keyIdOf, openText, type SealingKey, sealText } from '../core/sealed-text.ts'
+import { deriveKey, type SigningKeys } from '../core/signed-text.ts'
+import { DAY } from '../core/units.ts'
+import type { Database } from './database.ts'
+import { findSecret, readSecret } from './secret.ts'
+import { deleteRetirement, insertRetirements, listRetirements } from './secret-retirements.ts'
+import type { Micros } from './sql.ts'
+
+/** How long what a former key signed is taken: as long as the longest-lived token. */
+const SIGNED_MICROS = DAY
+
+/** The use of a secret that names it. */
+const NAME = 'chat-server name of a secret'
+
+/** The keys of the service, each use with its own: from the configuration, or else from the database. */
+export interface Keyring {
+  /** The keys of a use that signs. Former keys are among them for a day. */
+  signing(use: string): Promise<SigningKeys>
+  /** Encrypts a text with the key of a use. @param context where the text belongs: elsewhere it does not open */
+  seal(use: string, text: string, context: string): Promise<string>
+  /** The text, with any of the keys; `undefined` if none opens it. */
+  open(use: string, sealed: string, context: string): Promise<string | undefined>
+}
+
+/** A secret by its name. */
+interface Secret {
+  id: string
+  bytes: Uint8Array
+  /** When it became a former one, of those that are. */
+  retired_at: Micros
+  /** Its keys by use. */
+  keys: Map<string, Uint8Array>
+}
+
+/** Creates the keyring of a service. The secrets are read when they are needed first, and again after a reload. */
+export function createKeyring({ config, db, now }: { config: Config; db: Database; now: () => Micros }): Keyring {
+  let last: { security: Config['security']; secrets: Promise<Secret[]> } | undefined
+
+  /** First the one that signs and seals. */
+  function findSecrets(): Promise<Secret[]> {
+    const { security } = config
+    if (last?.security === security) return last.secrets
+    const entry = { security, secrets: loadSecrets(db, security, now) }
+    last = entry
+    // The storage may fail now, and not later.
+    entry.secrets.catch(() => {
+      if (last === entry) last = undefined
+    })
+    return entry.secrets
+  }
+
+  return {
+    async signing(use) {
+      const [first, ...others] = await findSecrets()
+      const taken = others.filter(({ retired_at }) => now() - retired_at < SIGNED_MICROS)
+      return [keyOf(first!, use), ...taken.map((secret) => keyOf(secret, use))]
+    },
+    async seal(use, text, context) {
+      const [first] = await findSecrets()
+      return sealText(sealingKey(first!, use), text, `${use} ${context}`)
+    },
+    async open(use, sealed, context) {
+      const id = keyIdOf(sealed)
+      const secret = (await findSecrets()).find((secret) => secret.id === id)
+      return secret && openText(sealingKey(secret, use), sealed, `${use} ${context}`)
+    },
+  }
+}
+
+/** The name of a secret, from which it cannot be guessed. */
+export function secretId(secret: Uint8Array): string {
+  return Buffer.from(deriveKey(secret, NAME).subarray(0, 6)).toString('base64url')
+}
+
+async function loadSecrets(
+  db: Database,
+  { secret_key, previous_secret_keys }: Config['security'],
+  now: () => Micros,
+): Promise<Secret[]> {
+  const configured = secret_key === undefined ? [] : [toSecret(secret_key)]
+  // Without a configured one, the first is that of the database, which is made now if it is missing.
+  const stored = configured.length === 0 ? await findSecret(db) : await readSecret(db)
+  const previous = previous_secret_keys.map(toSecret)
+  const all =
+    configured.length === 0 ? [stored!, ...previous] : [...configured, ...previous, ...(stored ? [stored] : [])]
+  const byId = new Map(all.map((bytes) => [secretId(bytes), bytes]))
+  const [first, ...others] = byId.keys()
+  const retired = await noteRetirements(db, { first: first!, others }, now())
+  return [...byId].map(([id, bytes]) => ({ id, bytes, retired_at: retired.get(id) ?? now(), keys: new Map() }))
+}
+
+/** When each of the others was first seen as a former one, which is noted for all processes. */
+async function noteRetirements(
+  db: Database,
+  { first, others }: { first: string; others: string[] },
+  now: Micros,
+): Promise<ReadonlyMap<string, Micros>> {
+  const noted = await listRetirements(db, [first, ...others])
+  const missing = others.filter((id) => !noted.has(id))
+  if (missing.length === 0 && !noted.has(first)) return noted
+  return await db.write(async (tx) => {
+    await insertRetirements(tx, missing, now)
+    await deleteRetirement(tx, first)
+    return await listRetirements(tx, others)
+  })
+}
+
+function keyOf({ bytes, keys }: Secret, use: string): Uint8Array {
+  const key = keys.get(use) ?? deriveKey(bytes, use)
+  keys.set(use, key)
+  return key
+}
+
+const sealingKey = (secret: Secret, use: string): SealingKey => ({ id: secret.id, key: keyOf(secret, use) })
