@@ -156,7 +156,10 @@ it('refers by name to each shape that has one in its feature', async () => {
 })
 
 it('names the roles that the service has, also its own', () => {
-  const access = { roles: { sales: { post: true }, guest: {} }, participant_roles: { helper: { rights: ['post' as const] } } }
+  const access = {
+    roles: { sales: { post: true }, guest: {} },
+    participant_roles: { helper: { rights: ['post' as const] } },
+  }
   const { components } = openApiDocument(parseConfig({ access })) as { components: { schemas: Record<string, Schema> } }
   expect(components.schemas.Role!.enum).toEqual(['admin', 'member', 'read_only', 'guest', 'sales'])
   expect(components.schemas.ParticipantRole!.enum!.slice(3)).toEqual(['member', 'viewer', 'helper'])
