@@ -125,6 +125,10 @@ export interface Route<
   status_unless_created?: number
   /** The status of success if the result is empty. */
   status_if_empty?: 204
+  /** The text of the answer with 200 if the result is empty. */
+  text_if_empty?: string
+  /** The form that may come instead of a JSON body, and its field with the JSON. */
+  form?: { schema: v.GenericSchema; field: string }
   /** The other statuses of a file. */
   file_statuses?: readonly number[]
   output: O

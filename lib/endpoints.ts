@@ -42,6 +42,7 @@ import type { AnyRoute } from './endpoint.ts'
 import * as erasure from './erasure/routes.ts'
 import * as guests from './guests/routes.ts'
 import * as bots from './integrations/bots/routes.ts'
+import * as hooks from './integrations/hooks/routes.ts'
 import * as limits from './limits/routes.ts'
 import * as merging from './merging/routes.ts'
 import * as openai from './openai-api/routes.ts'
@@ -63,6 +64,7 @@ export const endpoints = {
   keys: { ...keys, ...keysOfUsers },
   tokens,
   bots,
+  hooks,
   identities,
   users: {
     // By subject first: their paths are none of a user's id.

@@ -68,6 +68,7 @@ import { type AnyUseCase, bindAll, loopWithContext, useCasesOf, withContext } fr
 import * as erasure from './erasure/service.ts'
 import * as guests from './guests/service.ts'
 import * as bots from './integrations/bots/service.ts'
+import * as hooks from './integrations/hooks/service.ts'
 import * as limits from './limits/service.ts'
 import * as mails from './mail/service.ts'
 import * as merging from './merging/service.ts'
@@ -122,6 +123,7 @@ export const USE_CASES = {
   newcomers: useCasesOf(newcomers),
   guests: useCasesOf(guests),
   keys: { ...useCasesOf(keys), ...useCasesOf(keysOfAll) },
+  hooks: useCasesOf(hooks),
   bots: {
     create: bots.create,
     list: bots.list,

@@ -47,6 +47,9 @@ const CALLS: Record<string, unknown[]> = {
   'serverKeys.create': [{ name: 'shop', scopes: ['act_as'] }],
   'serverKeys.list': [],
   'serverKeys.revoke': [ID],
+  'hooks.create': [ID, { name: 'Alerts' }],
+  'hooks.list': [ID],
+  'hooks.remove': [ID, ID],
   'bots.create': [{ username: 'deploys', owner_id: ID }],
   'bots.list': [{ owner_id: ID }],
   'bots.change': [ID, { description: 'Posts' }],
@@ -146,13 +149,17 @@ const WITHOUT_ACTOR = [
 
 /** The use-cases of the operator, who has no account and participates in no conversation. */
 const MAY =
-  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^usage\.|^keys\.(listAll|revokeAny)|^(serverKeys|bots)\.|^invites\.(list|create|revoke)|^conversations\.(listAll|describe|removeAny)/
+  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^usage\.|^keys\.(listAll|revokeAny)|^(serverKeys|bots|hooks)\.|^invites\.(list|create|revoke)|^conversations\.(listAll|describe|removeAny)/
 
 type Call = (...args: unknown[]) => unknown
 
 describeOnEachDatabase('the operator', (openUrl) => {
   async function open() {
-    const config = parseConfig({ security: { password: { bcrypt_cost: 4 } }, bots: { enabled: true } })
+    const config = parseConfig({
+      security: { password: { bcrypt_cost: 4 } },
+      bots: { enabled: true },
+      hooks: { enabled: true },
+    })
     const chat = createChatService(config, await openStorage({ database: await openUrl(), strict: true }))
     await chat.start({ background: false })
     const { user } = await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })

@@ -73,16 +73,18 @@ export function loadConfig(flags: ConfigFlags, env: NodeJS.ProcessEnv = process.
 }
 
 /**
- * Messages can have files, and users bots, unless that is turned off. A database in memory has no files: they would outlive
+ * Messages can have files, users bots, and conversations hooks, unless that is turned off. A database in memory has no files: they would outlive
  * it.
  */
 function withDefaults(config: Config): Config {
   const { enabled = config.database.url !== 'sqlite::memory:' } = config.attachments
   const { enabled: hasBots = true } = config.bots
+  const { enabled: hasHooks = true } = config.hooks
   return {
     ...config,
     attachments: { ...config.attachments, enabled },
     bots: { ...config.bots, enabled: hasBots },
+    hooks: { ...config.hooks, enabled: hasHooks },
   }
 }
 

@@ -69,6 +69,12 @@ export const OPERATIONS = {
     claim: 'POST /api/guests/claim body',
     create: 'POST /api/guests body session',
   },
+  hooks: {
+    create: 'POST /api/conversations/{conversation_id}/hooks body',
+    list: 'GET /api/conversations/{conversation_id}/hooks',
+    post: 'POST /api/hooks/{token} body',
+    remove: 'DELETE /api/conversations/{conversation_id}/hooks/{hook_id}',
+  },
   identities: {
     list: 'GET /api/auth/identities',
     remove: 'DELETE /api/auth/identities/{identity_id}',

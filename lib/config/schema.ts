@@ -8,6 +8,7 @@ import { BackupSection } from './backup.ts'
 import { BotsSection } from './bots.ts'
 import { ClusterSection } from './cluster.ts'
 import { GuestsSection } from './guests.ts'
+import { HooksSection } from './hooks.ts'
 import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, reloadableKey, section, someText, text } from './key.ts'
 import { LimitsSection, NotificationsSection } from './limits.ts'
 import { LinksSection } from './links.ts'
@@ -166,6 +167,7 @@ export const ConfigSchema = v.object({
   access: AccessSection,
   guests: GuestsSection,
   bots: BotsSection,
+  hooks: HooksSection,
   oauth: OauthSection,
   outgoing: OutgoingSection,
   mail: MailSection,

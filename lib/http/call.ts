@@ -24,7 +24,7 @@ import type { AuthAttempt } from '../limits/auth-failures.ts'
 import type { LimitResult } from '../limits/limiter.ts'
 import type { Chat } from '../service.ts'
 import { apiGroupOf } from './api-groups.ts'
-import { assertBodyAcceptable, type BodyLimits, readJson } from './request/body.ts'
+import { assertBodyAcceptable, type BodyLimits, isForm, readBody } from './request/body.ts'
 import { assertBytesAcceptable, readBytes } from './request/bytes.ts'
 import { bindingCookieName, deviceCookieName } from './request/cookies.ts'
 import { assertCsrf, isForeign, isTokenOrigin } from './request/csrf.ts'
@@ -91,7 +91,7 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, perf
   if (route.before) await route.before({ chat })
   const takesBody = route.body && (!route.body_optional || hasBody(request))
   const limits = takesBody ? apiGroupOf(route.path).body : undefined
-  if (limits) assertBodyAcceptable(request.headers, limits)
+  if (limits && !(route.form && isForm(request.headers))) assertBodyAcceptable(request.headers, limits)
   if (route.bytes) assertBytesAcceptable(request.headers, route.bytes, ctx.config)
 
   const call: CheckedCall = { chat, route, request, performed, limits, body: undefined }
@@ -154,7 +154,7 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
   })
   assertAllowed(performed.limit_result)
 
-  if (limits) call.body ??= readJson(request.body, { ...limits, seconds: bodyTimeout(config) })
+  if (limits) call.body ??= readBody(request, { ...limits, seconds: bodyTimeout(config) }, route.form?.field)
   const body = await call.body
   if (isOfOthers && mayBeCookieless && !route.is_cookieless!(body)) throw new ChatError('csrf_failed', FOREIGN)
   // A guest who signs up is another user from then on: the call is that of a newcomer, with and without the session.

@@ -47,6 +47,14 @@ export function spendBotMessage(ctx: Context, userId: string, conversationId: st
   return spend(ctx, `bot.message:${userId}:${conversationId}`, { requests_per_second: burst / 60, burst })
 }
 
+/** What a hook may post at once, and then each second. */
+const HOOK_RATE = { requests_per_second: 1, burst: 30 }
+
+/** Counts a post by a hook. @throws ChatError `rate_limited` */
+export function spendHook(ctx: Context, hookId: string): Promise<void> {
+  return spend(ctx, `hook.post:${hookId}`, HOOK_RATE)
+}
+
 async function spend(ctx: Context, bucket: string, rate: Rate): Promise<void> {
   const { allowed, retry_after_seconds = 1 } = await takeShared(ctx.db, bucket, ctx.now(), rate)
   if (!allowed) throw new ChatError('rate_limited', { retry_after_seconds })

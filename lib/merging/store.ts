@@ -61,6 +61,7 @@ export async function moveBelongings(tx: Queries, { from_id, into_id }: Merge): 
   await tx.run(sql`UPDATE attachments SET uploaded_by = ${into_id} WHERE uploaded_by = ${from_id}`)
   await tx.run(sql`UPDATE blobs SET uploaded_by = ${into_id} WHERE uploaded_by = ${from_id}`)
   await tx.run(sql`UPDATE email_requests SET created_by = ${into_id} WHERE created_by = ${from_id}`)
+  await tx.run(sql`UPDATE hooks SET created_by = ${into_id} WHERE created_by = ${from_id}`)
   await tx.run(sql`UPDATE users SET owner_id = ${into_id} WHERE owner_id = ${from_id}`)
 }
 

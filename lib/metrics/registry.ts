@@ -13,6 +13,7 @@ import { createCounter, type Family, formatPage, type Reading, readFamilies, sin
 import { createProcessMetrics } from './process.ts'
 import { createRequestMetrics } from './requests.ts'
 import { createSearchMetrics } from './search.ts'
+import { createTaskMetrics } from './tasks.ts'
 
 /** The metrics of a service. */
 export interface Metrics {
@@ -40,6 +41,8 @@ export interface Metrics {
   job(name: string): (isDone: boolean) => void
   /** A message that the database refuses to take into the search index. */
   searchRefused(): void
+  /** A post by an incoming hook. */
+  hooked(): void
   /** A file that the scanner refused. */
   fileRefused(): void
   /** A backup that failed and will be tried again. */
@@ -130,6 +133,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
   const backups = createBackupMetrics()
   const search = createSearchMetrics()
   const files = createFileMetrics()
+  const hooked = createCounter('chat_hook_posts_total', 'Messages that tools have posted by incoming hooks')
   const cluster = createClusterMetrics()
   const unread = createCounter(
     'chat_metrics_unread_total',
@@ -153,6 +157,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...backups.families(levels),
     ...search.families(levels),
     ...files.families(levels),
+    hooked.family,
     ...cluster.families(levels),
     ...clockFamilies(levels.clock ?? { step: 0 }),
     ...machineFamilies(levels),
@@ -182,6 +187,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     lagged: (source, seconds) => cluster.lags[source](seconds),
     job: jobs.job,
     searchRefused: () => search.refused.add('', 1),
+    hooked: () => hooked.add('', 1),
     fileRefused: () => files.refused.add('', 1),
     backupFailed: () => backups.failed.add('', 1),
     signalsSent: (count) => cluster.sent.add('', count),
@@ -248,16 +254,6 @@ function createAnswerMetrics() {
   return { firstDelta, answered, families }
 }
 
-function createTaskMetrics(kinds: readonly string[]) {
-  const failed = createCounter(
-    'chat_tasks_failed_total',
-    'Tasks in the background that failed and are tried again',
-    'kind',
-    kinds,
-  )
-  return { failed, families: (levels: Levels) => [failed.family, ...taskFamilies(kinds, levels)] }
-}
-
 function logAndBuildFamilies({ log_lines_dropped }: Levels, build: Record<string, string>): Family[] {
   const help = 'Log lines dropped because their reader was too slow'
   return [
@@ -271,30 +267,5 @@ function logAndBuildFamilies({ log_lines_dropped }: Levels, build: Record<string
       together: 'max',
       read: () => [{ labels: build, value: 1 }],
     },
-  ]
-}
-
-function taskFamilies(kinds: readonly string[], { tasks }: Levels): Family[] {
-  const gauge = (
-    name: string,
-    help: string,
-    read: (level: NonNullable<Levels['tasks']>[number]) => number,
-  ): Family => ({
-    name,
-    help,
-    type: 'gauge',
-    // These values are of the database, which all processes share.
-    together: 'max',
-    read: () =>
-      (tasks ? kinds : []).map((kind) => {
-        const level = tasks?.find((metric) => metric.kind === kind)
-        return { labels: { kind }, value: level ? read(level) : 0 }
-      }),
-  })
-  return [
-    gauge('chat_tasks_due', 'Tasks in the background that wait for a process or are worked on', ({ due }) => due),
-    gauge('chat_tasks_oldest_seconds', 'How long the oldest of those tasks has been due', ({ oldest_seconds }) =>
-      Number(oldest_seconds),
-    ),
   ]
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { deriveKey } from '../core/signed-text.ts'
 import type { Database, Queries } from './database.ts'
 import { sql } from './sql.ts'
 
@@ -22,4 +23,11 @@ export async function findSecret(db: Database): Promise<Uint8Array> {
     ),
   )
   return (await readSecret(db))!
+}
+
+/** The name of the service in what it sends to others: the same on every node, and in a copy of the database. */
+export async function findServiceId(db: Database): Promise<string> {
+  return Buffer.from(deriveKey(await findSecret(db), 'origin'))
+    .toString('hex')
+    .slice(0, 32)
 }

@@ -11,6 +11,7 @@ import { serve } from './serving.ts'
 
 /** The ids in the examples. */
 const CONVERSATION = '01980a3c-7000-7a10-8b20-0c4f1d2e3a43'
+const HOOK = '01980a3c-7000-7a10-8b20-0c4f1d2e3a49'
 const INVITE = '01980a3c-7000-7a10-8b20-0c4f1d2e3a44'
 const NEWCOMER = '01980a3c-7000-7a10-8b20-0c4f1d2e3a45'
 const KEY = '01980a3c-7000-7a10-8b20-0c4f1d2e3a46'
@@ -65,6 +66,8 @@ const ORDER: string[][] = [
   ['limits profiles create', 'backup list', 'backup verify', 'restore', 'import', 'fsck', 'doctor', 'user disable'],
   ['limits assignments create', 'user enable', 'user set-email'],
   ['conversation set'],
+  ['hook create', 'hook list'],
+  ['hook delete'],
   ['user lockdown', 'conversation export'],
   ['conversation import'],
   ['conversation delete'],
@@ -148,13 +151,17 @@ function runExample(cwd: string, command: string, example: string): Promise<Fini
 async function withIds(cwd: string): Promise<void> {
   const ids: string[] = []
   const storage = await openStorage({ database: `sqlite:${join(cwd, 'data', 'chat.db')}` })
-  const chat = createChatService(parseConfig(), storage, { id: () => ids.shift() ?? newId() })
+  const chat = createChatService(parseConfig({ hooks: { enabled: true } }), storage, {
+    id: () => ids.shift() ?? newId(),
+  })
   await chat.start({ background: false })
   const { id } = await chat.users.find(OPERATOR, 'ada')
   const ada = await chat.users.actor(id)
   await chat.users.create(OPERATOR, { username: 'hopper', email: 'rear-admiral@example.org' })
   ids.push(CONVERSATION)
   await chat.conversations.create(ada, {})
+  ids.push(newId(), newId(), HOOK)
+  await chat.hooks.create(OPERATOR, CONVERSATION, { name: 'Alerts' })
   ids.push(INVITE)
   await chat.invites.create(ada, CONVERSATION, {})
   ids.push(NEWCOMER)

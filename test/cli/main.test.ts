@@ -15,6 +15,7 @@ COMMANDS.push('user invite', 'user invites', 'user revoke-invite')
 COMMANDS.push('user show', 'user export', 'user unlock', 'user set-username')
 COMMANDS.push('access explain')
 COMMANDS.push('bot create', 'bot list', 'bot set', 'bot give', 'bot erase', 'bot create-key', 'bot list-keys')
+COMMANDS.push('hook create', 'hook list', 'hook delete')
 COMMANDS.push('conversation list', 'conversation show', 'conversation set', 'conversation delete')
 COMMANDS.push('mail test', 'mail queue list', 'mail queue retry', 'mail queue drop')
 

@@ -39,6 +39,7 @@ const BASE: ConfigInput = {
   },
   features: { well_known: true },
   bots: { enabled: true },
+  hooks: { enabled: true },
   well_known: { entries: { 'old.txt': 'old' } },
   assistant: { max_running: 100, max_running_per_user: 3 },
   search: { budget_ms: 500 },

@@ -82,6 +82,11 @@ const PATTERNS: Record<string, Record<string, Bound>> = {
   'lib/core/characters.ts': { 'new RegExp(…)': 'input' },
   'lib/core/emoji.ts': { 'new RegExp(…)': 'input' },
   'lib/core/schema.ts': { 'new RegExp(…)': 'input' },
+  'lib/integrations/hooks/rules-markup.ts': {
+    '/(```[^`]*```|`[^`\\n]*`)/': 'linear',
+    '/(^|[\\s([{>_~"\'])\\*([^*\\s]|[^*\\s][^*\\n]*[^*\\s])\\*(?![\\w*])/': 'linear',
+    '/(^|[\\s([{>_*"\'])~([^~\\s]|[^~\\s][^~\\n]*[^~\\s])~(?![\\w~])/': 'linear',
+  },
   'lib/outgoing/targets.ts': { '/^[^/]*\\/\\/[^/?]*@/': 'linear', '/\\/+$/': 'operator' },
   'lib/core/time.ts': { '/^(.{19})(?:\\.(\\d+))?(.+)$/': 'input' },
   'lib/files/ranges.ts': { '/^bytes=[ \\t]*(\\d{0,20})-(\\d{0,20})[ \\t]*$/': 'linear' },

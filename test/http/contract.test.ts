@@ -119,6 +119,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
     },
   }
   const validBodies: Record<string, object> = {
+    '/api/conversations/{conversation_id}/hooks': { name: 'Alerts' },
     '/api/conversations/{conversation_id}/attachments': { name: 'x', size: 1 },
     '/api/threads/{conversation_id}/root': { content: 'x' },
     '/api/messages/{parent_id}/reply': { content: 'x' },

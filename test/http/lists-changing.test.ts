@@ -170,6 +170,7 @@ const WHOLE = [
   'limitsStatus',
   'keysList',
   'botsList',
+  'hooksList',
   'botsListKeys',
   'identitiesList',
   'nodesList',

@@ -57,6 +57,8 @@ const BODIES: Record<string, (world: World) => object> = {
   resetsRedeem: () => ({ token: 'made up', password: PASSWORD }),
   newcomersInvite: (world) => ({ email: `invited-${world.serial}@example.org`, mail: false }),
   newcomersSignUp: () => ({ token: 'made up', username: 'somebody', password: PASSWORD }),
+  hooksCreate: () => ({ name: 'Alerts' }),
+  hooksPost: () => ({ content: 'Version 42 is live.' }),
   botsCreate: (world) => ({ username: `bot-${world.serial}` }),
   botsChange: () => ({ description: 'Posts' }),
   botsCreateKey: () => ({ name: 'a key' }),
@@ -137,6 +139,7 @@ interface World {
   key_id: string
   identity_id: string
   bot_id: string
+  hook_id: string
   /** Of a newcomer. */
   invite_id: string
   /** Of a user's photo. */
@@ -230,6 +233,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       key_id,
       identity_id,
       bot_id,
+      hook_id: bot_id,
       key,
       invite_id: name === 'newcomersRevoke' ? await inviteNewcomer() : '',
       provider: 'provider_a',

@@ -179,6 +179,9 @@ const ACTIONS: Record<string, Act> = {
 
 /** Routes that change nothing a client reads of a conversation, with the reason. */
 const SILENT: Record<string, string> = {
+  hooksCreate: 'only its maker learns of the address',
+  hooksRemove: 'only those who manage the conversation list hooks',
+  hooksPost: 'as a post of a user: test/integrations/hooks has it',
   botsCreate: 'a new user is in no conversation',
   botsChange: 'user.updated, as of any user: test/live has it',
   botsRemove: 'as an erasure of any user',

@@ -19,6 +19,8 @@ export const USER_COLUMNS: Record<string, 'moved' | 'ends' | { stays: string }> 
   'events.detail': { stays: 'past events stay; `user.merged` has both ids' },
   'events.user_id': { stays: 'past events stay' },
   'former_participants.user_id': 'moved',
+  'hooks.created_by': 'moved',
+  'hooks.bot_id': { stays: 'a bot is not merged' },
   'idempotency_keys.user_id': 'ends',
   'identities.user_id': 'ends',
   'invites.created_by': 'moved',

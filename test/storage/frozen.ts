@@ -73,6 +73,7 @@ export const FROZEN = {
     '0077-expired-server-keys': 'oDXyoYbGiN-pZpC_jegKbYC9mHjQDp8yQFeHvw5LuzQ',
     '0080-bots': 'F9UnhcJ6lK_CebsM6mTlJAKf0KL6UAo8mE0-lKbWUXg',
     '0084-token-floors': 'fxUJZV9Il1lCWw_qoaTRSxXUbXmGWeioteRj4kEQZdE',
+    '0081-hooks': 'GaWHTU0F6xL1HZB-dCbPtf_J1_7_Vrntw7Bhdu2xCNs',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -147,5 +148,6 @@ export const FROZEN = {
     '0077-expired-server-keys': 'oDXyoYbGiN-pZpC_jegKbYC9mHjQDp8yQFeHvw5LuzQ',
     '0080-bots': 'qSOPNewQrSLKd_XnOKlzH8zabNv_X4qNLYrMFHDFm2M',
     '0084-token-floors': 'Qje1D8Bm_c8UZqcpFLij__uTbjcuFWi7sdTnYgY71fs',
+    '0081-hooks': 'AZeZJqfGpFNwlBMPED9Nsov8jltsoF5dDyLKiWCSlkc',
   },
 }

@@ -56,7 +56,13 @@ export async function checkAnswer(method: string, path: string, response: Respon
   if (!found) return demand(method === 'HEAD' || method === 'OPTIONS', 'no route promises success')
 
   const { name, route } = found
-  const statuses = [route.status, route.status_unless_created, route.status_if_empty, ...(route.file_statuses ?? [])]
+  const statuses = [
+    route.text_if_empty === undefined ? undefined : 200,
+    route.status,
+    route.status_unless_created,
+    route.status_if_empty,
+    ...(route.file_statuses ?? []),
+  ]
   demand(statuses.includes(response.status), `the route promises ${route.status}`)
   noteAnswer(name, response)
   if (
@@ -65,6 +71,7 @@ export async function checkAnswer(method: string, path: string, response: Respon
     route.answer === 'document' ||
     route.answer === 'file' ||
     response.status === 204 ||
+    (route.text_if_empty !== undefined && response.status === 200) ||
     !route.output
   )
     return

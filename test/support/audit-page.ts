@@ -30,6 +30,8 @@ const ACTS: Record<AuditAct, string> = {
     'An API key, the subject, was revoked: by its user, or by an administrator or another act; then `detail` has the user and the reason.',
   'server_key.created': 'The operator created a server key, the subject; `detail` has its scopes.',
   'server_key.revoked': 'The operator revoked a server key, the subject.',
+  'hook.created': 'An incoming hook was made; the subject is the bot as which it posts.',
+  'hook.deleted': 'An incoming hook was deleted; the subject is the bot as which it posted.',
   'oauth.signed_in': 'A user signed in with a provider.',
   'oauth.signed_up': 'A new user signed up through a provider.',
   'oauth.linked': 'A user linked a provider.',

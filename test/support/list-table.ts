@@ -223,6 +223,12 @@ export const LISTS: Record<string, Followed> = {
     expected: ({ assignments }) => assignments,
     path: () => '/api/admin/limits/assignments',
   },
+  // At most twenty.
+  hooksList: {
+    key: 'id',
+    expected: () => undefined,
+    path: ({ conversation_id }) => `/api/conversations/${conversation_id}/hooks`,
+  },
   // At most a hundred, and at most fifty.
   botsList: { key: 'id', expected: () => undefined, path: () => '/api/bots' },
   botsListKeys: { key: 'id', expected: () => undefined, path: ({ bot_id }) => `/api/bots/${bot_id}/keys` },

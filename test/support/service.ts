@@ -46,6 +46,7 @@ export const PASSWORD = 'correct horse battery'
 const QUICK = {
   features: { well_known: true },
   bots: { enabled: true },
+  hooks: { enabled: true },
   well_known: { entries: { 'security.txt': 'Contact: mailto:security@example.org\n' } },
   security: { password: { bcrypt_cost: 4 } },
   rate_limits: {

@@ -25,6 +25,8 @@ export const AuditAct = v.picklist([
   'key.revoked',
   'server_key.created',
   'server_key.revoked',
+  'hook.created',
+  'hook.deleted',
   'oauth.signed_in',
   'oauth.signed_up',
   'oauth.linked',

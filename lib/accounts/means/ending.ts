@@ -96,4 +96,5 @@ const NONE: Record<Means, number> = {
   known_browsers: 0,
   invites: 0,
   tokens: 0,
+  hooks: 0,
 }

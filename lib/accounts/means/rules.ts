@@ -15,6 +15,7 @@ export const MEANS = {
   known_browsers: 'known browsers',
   invites: 'invites that the user has made',
   tokens: 'signed tokens',
+  hooks: 'incoming hooks that the user has made',
 } as const
 
 /** The name of a means of access. */
@@ -51,6 +52,7 @@ const EVERY: Record<Means, string> = {
   known_browsers: '',
   invites: '',
   tokens: '',
+  hooks: '',
 }
 
 const BY_ADMINISTRATOR = {

@@ -47,6 +47,7 @@ export const ROWS: Record<Exclude<Means, 'invites' | 'tokens'>, Rows> = {
     which: sql`kind = 'undo'`,
     except: { column: sql`email_key`, value: 'email_key' },
   },
+  hooks: { table: sql`hooks`, user: sql`created_by` },
   known_browsers: { table: sql`known_devices`, user: sql`user_id` },
 }
 

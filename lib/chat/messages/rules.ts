@@ -55,6 +55,8 @@ export function assertContentFits(content: string, maximum: number): void {
  * @param layout of the conversation
  */
 export function postedRole(actor: Actor, role: 'user' | 'assistant' | undefined, layout: Layout): Message['role'] {
+  // An incoming hook asks no assistant.
+  if (actor.system !== undefined && actor.is_bot) return 'user'
   if (actor.system !== undefined) return role === 'assistant' ? role : 'system'
   return role ?? (layout === 'assistant' ? 'assistant' : 'user')
 }

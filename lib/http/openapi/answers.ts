@@ -11,6 +11,7 @@ export function responsesOf(route: AnyRoute): Json {
     [route.status]: success(route),
     ...(route.status_unless_created && { [route.status_unless_created]: success(route) }),
     ...(route.status_if_empty && { [route.status_if_empty]: success(route, { isEmpty: true }) }),
+    ...(route.text_if_empty !== undefined && { 200: plainText(route) }),
     ...Object.fromEntries(
       (route.file_statuses ?? []).map((status) => [
         status,
@@ -21,6 +22,12 @@ export function responsesOf(route: AnyRoute): Json {
     ...failuresOf(route),
     431: { $ref: '#/components/responses/HeadersTooLarge' },
   }
+}
+
+/** The answer without a value, as a text. */
+function plainText(route: AnyRoute): Json {
+  const { content: _, ...described } = success(route, { isEmpty: true }) as Record<string, Json>
+  return { ...described, content: { 'text/plain': { schema: { type: 'string' } } } }
 }
 
 function success(route: AnyRoute, { isEmpty = route.status === 204, isPart = false } = {}): Json {

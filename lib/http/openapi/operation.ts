@@ -41,7 +41,7 @@ export function toOperation(name: string, route: AnyRoute, config: Config): Json
     ...(parameters.length > 0 && { parameters }),
     ...(route.bytes && { requestBody: { required: true, content: { 'application/octet-stream': BYTES } } }),
     ...(route.body && {
-      requestBody: { required: !route.body_optional, content: { 'application/json': bodyOf(route) } },
+      requestBody: { required: !route.body_optional, content: { 'application/json': bodyOf(route), ...formOf(route) } },
     }),
     responses: responsesOf(route),
   }
@@ -49,6 +49,11 @@ export function toOperation(name: string, route: AnyRoute, config: Config): Json
 
 /** With a schema, although it adds nothing to the type: some generators of clients fail without one. */
 const BYTES = { schema: { type: 'string', format: 'binary' } }
+
+/** The form that may come instead of JSON. */
+function formOf({ form }: AnyRoute): Json {
+  return form ? { 'application/x-www-form-urlencoded': { schema: convert(form.schema) } } : {}
+}
 
 function bodyOf(route: AnyRoute): Json {
   return { schema: convert(route.body), ...(route.example && { example: route.example }) }

@@ -43,6 +43,7 @@ import type { AnyRoute } from '../../endpoint.ts'
 import { routes } from '../../endpoints.ts'
 import * as guests from '../../guests/schema.ts'
 import * as bots from '../../integrations/bots/schema.ts'
+import * as hooks from '../../integrations/hooks/schema.ts'
 import * as limits from '../../limits/schema.ts'
 import * as merging from '../../merging/schema.ts'
 import * as compat from '../../openai-api/schema.ts'
@@ -72,6 +73,7 @@ const FEATURES: object[] = [
   events,
   guests,
   bots,
+  hooks,
   identities,
   invites,
   keys,

@@ -22,6 +22,7 @@ export const PARAMETERS: Record<ParamName, string> = {
   key: 'The key of the photo: the last part of its URL',
   key_id: 'The API key',
   bot_id: 'The bot',
+  hook_id: 'The incoming hook',
   subject: 'Your own id of the person',
   identity_id: 'The identity at a provider',
   invite_id: 'The invite of a newcomer',

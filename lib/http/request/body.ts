@@ -32,9 +32,36 @@ export function assertBodyAcceptable(headers: Headers, { bytes }: BodyLimits): v
  */
 export async function readJson(source: BodySource, limits: BodyLimits): Promise<unknown> {
   const bytes = await readBytes(source, limits.bytes, limits.seconds)
+  return parseJson(() => utf8.decode(bytes), limits)
+}
+
+/**
+ * The value of the JSON in a field of a form, or of a JSON body.
+ *
+ * @throws ChatError as {@link readJson}; `unsupported_media_type` for a form without the field
+ */
+export async function readBody(
+  { body: source, headers }: { body: BodySource; headers: Headers },
+  limits: BodyLimits,
+  field: string | undefined,
+): Promise<unknown> {
+  if (field === undefined || !isForm(headers)) return readJson(source, limits)
+  const text = (await readForm(source, headers, limits)).get(field)
+  if (text === undefined) throw new ChatError('unsupported_media_type')
+  return parseJson(() => text, limits)
+}
+
+/** Whether a body is a form. */
+export function isForm(headers: Headers): boolean {
+  return FORM.test(headers.get('content-type') ?? '')
+}
+
+const FORM = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*utf-8\s*)?$/i
+
+function parseJson(read: () => string, limits: BodyLimits): unknown {
   let value: unknown
   try {
-    value = JSON.parse(utf8.decode(bytes))
+    value = JSON.parse(read())
   } catch (cause) {
     throw new ChatError('malformed_json', { cause })
   }
@@ -65,8 +92,7 @@ export async function readForm(
   { bytes: maximum, seconds }: Pick<BodyLimits, 'bytes' | 'seconds'>,
 ): Promise<Map<string, string>> {
   if (Number(headers.get('content-length') ?? 0) > maximum) throw new ChatError('payload_too_large')
-  const type = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*utf-8\s*)?$/i
-  if (!type.test(headers.get('content-type') ?? '')) throw new ChatError('unsupported_media_type')
+  if (!isForm(headers)) throw new ChatError('unsupported_media_type')
   const bytes = await readBytes(source, maximum, seconds)
   try {
     return new Map(new URLSearchParams(utf8.decode(bytes)))

@@ -28,6 +28,8 @@ export function serialize(chat: Chat, route: AnyRoute, result: unknown): Reply {
   const { cookies = [], headers = [], ...content } = toContent(result as never, { route, config, now: sessionNow })
   if ('text' in content)
     return { status: route.status, headers: [['content-type', content.content_type]], body: content.text }
+  if (route.text_if_empty !== undefined && result === undefined)
+    return { status: 200, headers: [['content-type', 'text/plain; charset=utf-8']], body: route.text_if_empty }
   let { value } = content
   if (route.status === 204 || (route.status_if_empty && result === undefined))
     return { status: 204, headers, cookies, body: null }

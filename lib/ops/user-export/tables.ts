@@ -63,6 +63,12 @@ export const OWN_ROWS: Record<string, OwnRows> = {
     of: (id) => sql`created_by = ${id}`,
     key: ['id'],
   },
+  hooks: {
+    table: 'hooks',
+    columns: sql`id, conversation_id, bot_id, root_id, created_at`,
+    of: (id) => sql`created_by = ${id}`,
+    key: ['id'],
+  },
   notifications: {
     table: 'notifications',
     columns: sql`id, kind, at, read_at, conversation_id, root_id, message_id, count`,

@@ -28,6 +28,7 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['participants', 'conversation_id', 'user_id'],
   ['former_participants', 'user_id', 'conversation_id'],
   ['invites', 'id'],
+  ['hooks', 'id'],
   ['threads', 'root_id'],
   ['thread_members', 'root_id', 'user_id'],
   ['messages', 'id'],

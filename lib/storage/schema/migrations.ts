@@ -70,6 +70,7 @@ import { serverKeys } from './0075-server-keys.ts'
 import { automaticJoins } from './0076-automatic-joins.ts'
 import { expiredServerKeys } from './0077-expired-server-keys.ts'
 import { bots } from './0080-bots.ts'
+import { hooks } from './0081-hooks.ts'
 import { tokenFloors } from './0084-token-floors.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
@@ -178,6 +179,7 @@ export const MIGRATIONS: readonly Migration[] = [
   automaticJoins,
   expiredServerKeys,
   bots,
+  hooks,
   tokenFloors,
 ]
 

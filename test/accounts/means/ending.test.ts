@@ -41,6 +41,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
     const { key } = await thief.keys.create({ name: 'of a thief' })
     const { bot } = await thief.bots.create({ username: `${name}-bot` })
     const { conversation_id } = await person.conversations.create({})
+    await person.hooks.create(conversation_id, { name: 'Alerts' })
     const { token: invite } = await thief.invites.create(conversation_id, {})
     await thief.emails.requestChange({ email: `${name}@thief.example` })
     const change = await mailTo(`${name}@thief.example`)

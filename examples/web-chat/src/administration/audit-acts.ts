@@ -24,6 +24,8 @@ const ACTS: Record<AuditRecord['act'], true> = {
   'key.revoked': true,
   'server_key.created': true,
   'server_key.revoked': true,
+  'hook.created': true,
+  'hook.deleted': true,
   'oauth.signed_in': true,
   'oauth.signed_up': true,
   'oauth.linked': true,
