@@ -257,11 +257,13 @@ async function findLocked(tx: Tx, key: IdentityKey): Promise<HostUser | undefine
 /** The user with the host's values. */
 async function profileOf(db: Queries, identity: HostIdentity, user: ShownUser, now: Micros): Promise<ShownUser> {
   const input = toProfile(identity)
-  const { username, email, display_name = user.display_name, avatar_url, roles = user.roles } = input
+  const { display_name = user.display_name, avatar_url, roles = user.roles } = input
   // The host removes its own photo, and no photo that the user has set.
   const keepsPhoto = avatar_url === undefined || (avatar_url === '' && isOwnPhoto(user.avatar_url))
   const photo = keepsPhoto ? user.avatar_url : avatar_url || null
   const kind = kindWith(user.kind, roles)
+  // A guest has neither until it is a person: by an address, its password could be reset.
+  const { username, email } = kind === 'guest' ? {} : input
   const profile = { ...shownOf(user), display_name: display_name || null, avatar_url: photo, roles, kind }
   if (username !== undefined && username !== user.username) {
     const holder = await findUserByUsername(db, username)

@@ -15,12 +15,13 @@ import { ForgottenPassword, type ResetLink } from './schema.ts'
  * Creates a token that sets a new password, for an administrator to deliver.
  *
  * @throws ChatError `forbidden`, also with an API key; `not_found` without such an account; `account_disabled`;
- *   `confirmation_required` for the actor's own account
+ *   `confirmation_required` for the actor's own account; `conflict` for a guest and a bot, which have no password, and if the
+ *   account changes during the call
  */
 export const issue = useCase({
   takes: ['actor'],
   input: ForgottenPassword,
-  errors: ['forbidden', 'not_found', 'account_disabled', 'confirmation_required'],
+  errors: ['forbidden', 'not_found', 'account_disabled', 'confirmation_required', 'conflict'],
   run: async (ctx, actor, input): Promise<ResetLink> => {
     assertAdmin(actor)
     refuseKeys(actor)
@@ -34,7 +35,7 @@ export const issue = useCase({
  * Creates a token that sets a new password of a user, for an administrator to deliver.
  *
  * @throws ChatError `forbidden`, also with an API key; `not_found`; `account_disabled`; `confirmation_required` for the
- *   actor's own account; `conflict` if the account changes during the call
+ *   actor's own account; `conflict` for a guest and a bot, which have no password, and if the account changes during the call
  */
 export const issueFor = useCase({
   takes: ['actor', 'user_id'],
@@ -48,7 +49,11 @@ export const issueFor = useCase({
   },
 })
 
-async function issueTo(ctx: Context, actor: Actor, { id, email, disabled_at }: UserRow): Promise<ResetLink> {
+const NO_PASSWORD = { reason: 'guest' as const, message: 'A guest has no password: it becomes a person by signing in.' }
+
+async function issueTo(ctx: Context, actor: Actor, { id, email, kind, disabled_at }: UserRow): Promise<ResetLink> {
+  if (kind === 'guest') throw new ChatError('conflict', NO_PASSWORD)
+  if (kind === 'bot') throw new ChatError('conflict', { message: 'A bot acts by keys alone: it has no password.' })
   if (disabled_at) throw new ChatError('account_disabled')
   const token = newToken()
   const expires_at = await ctx.write(async (tx) => {

@@ -72,7 +72,7 @@ export const redeem = useCase({
       await lockUser(tx, user_id)
       const reset = await takeReset(tx, tokenHash, ctx.now())
       const user = await findUser(tx, user_id)
-      if (!reset || !user || user.disabled_at) throw worthless()
+      if (!reset || !user || user.disabled_at || user.kind !== 'person') throw worthless()
       await updatePasswordHash(tx, user_id, hash, ctx.now())
       await markEmailVerified(tx, user_id, ctx.now())
       // With an unverified address, another person may have registered it, and prepared other ways in.

@@ -15,7 +15,7 @@ export function findReset(db: Queries, tokenHash: string, now: Micros): Promise<
 }
 
 /**
- * Adds a reset, if a user with this address exists and is not disabled: for an unknown address the work is the same,
+ * Adds a reset, if a person with this address exists and is not disabled: for an unknown address the work is the same,
  * and nothing is added.
  *
  * @returns the number of rows added: 0 also when the account was changed since
@@ -25,7 +25,7 @@ export function insertReset(tx: Queries, row: ResetRow & { email_key: string }):
   return tx.run(
     sql`INSERT INTO password_resets (token_hash, user_id, expires_at)
      SELECT ${row.token_hash}, id, ${row.expires_at}${bigint} FROM users WHERE id = ${row.user_id}
-         AND email_key = ${row.email_key} AND disabled_at IS NULL`,
+         AND email_key = ${row.email_key} AND disabled_at IS NULL AND kind = 'person'`,
   )
 }
 
