@@ -51,6 +51,8 @@ export interface Call<Path extends string, A extends Access, Q, B> {
     onBytes: (count: number) => void,
   ) => Promise<Uint8Array>
   headers: Headers
+  /** A signal that is aborted when the client has disconnected. */
+  gone: () => AbortSignal
   client: Client
   /** Every route that can be limited. */
   endpoints: readonly Endpoint[]
@@ -148,6 +150,8 @@ export interface Route<
   limited?: false
   /** `false` if no metric counts the responses: it would show sign-ins and their failures. */
   metrics?: false
+  /** Whether a call may wait for something to happen: its time is neither measured nor logged as slow. */
+  waits?: true
   /** The log level of calls, if it is not the usual one: probes would fill the log. */
   log?: 'debug'
   /** Counts the calls under another limit than the user's or the address's: that of sign-ins. */

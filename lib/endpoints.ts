@@ -21,6 +21,7 @@ import * as attachments from './chat/attachments/routes.ts'
 import * as avatars from './chat/avatars/routes.ts'
 import * as conversations from './chat/conversations/routes.ts'
 import * as events from './chat/events/routes.ts'
+import * as feed from './chat/feed/routes.ts'
 import * as invites from './chat/invites/routes.ts'
 import * as messages from './chat/messages/routes.ts'
 import * as notifications from './chat/notifications/routes.ts'
@@ -98,6 +99,7 @@ export const endpoints = {
   presence,
   limits: { ...limits, ...throttling },
   events,
+  feed,
   usage,
   ops,
   wellKnown,

@@ -65,6 +65,9 @@ export const OPERATIONS = {
     stream: 'GET /api/stream/conversations/{conversation_id} query',
     streamAll: 'GET /api/stream query',
   },
+  feed: {
+    read: 'GET /api/feed query',
+  },
   guests: {
     claim: 'POST /api/guests/claim body',
     create: 'POST /api/guests body session',

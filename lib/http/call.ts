@@ -48,6 +48,8 @@ export interface Incoming {
   given: Pick<IdentityRequest, 'request' | 'node'>
   /** Whether the client has disconnected. */
   isGone?: () => boolean
+  /** A signal that is aborted when the client disconnects. */
+  gone: () => AbortSignal
 }
 
 /** The result of a call, and what was found out on the way, whether it failed or not. */
@@ -171,6 +173,7 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
     body,
     readBytes: (_, buffer, signal, onBytes) => readBytes(request, { buffer, ...route.bytes!, signal, onBytes }),
     headers: request.headers,
+    gone: request.gone,
     client,
     endpoints: limitedEndpoints,
   })

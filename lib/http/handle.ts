@@ -34,7 +34,7 @@ export type Resource = Partial<Record<Method, CountedRoute | undefined>>
 /** A route, and the counter of its responses if they are counted. */
 export interface CountedRoute {
   route: AnyRoute
-  count?: (status: number, seconds: number) => void
+  count?: (status: number, seconds: number | undefined) => void
 }
 
 /** What every request is handled with. */
@@ -145,7 +145,8 @@ function begin(service: Service, path: string, group: ApiGroup, resource: Resour
     headers: [...service.headers.of(request_id, headers.get('origin'), bearing(event, resource)), ...group.headers],
     set_cookie: [],
     caller,
-    count: (status) => endpoint?.count?.(status, (performance.now() - started) / 1000),
+    count: (status) =>
+      endpoint?.count?.(status, endpoint.route.waits ? undefined : (performance.now() - started) / 1000),
     tell(status) {
       const ms = performance.now() - started
       requestLog(endpoint?.route, { request_id, method, route, status, ms, ...caller })
@@ -168,6 +169,16 @@ function givenOf({ req, runtime }: H3Event): Incoming['given'] {
   const node = runtime?.node
   // Not the event: a stream keeps this for as long as it is open.
   return node?.res ? { request: req, node: { req: node.req, res: node.res } as NodePair } : { request: req }
+}
+
+/** Aborted when the client has disconnected. On Node also once the response is sent, when nothing waits for it any more. */
+function goneSignal(event: H3Event): AbortSignal {
+  const response = responseOf(event)
+  if (!response) return event.req.signal
+  const controller = new AbortController()
+  if (response.destroyed) controller.abort()
+  else response.once('close', () => controller.abort())
+  return controller.signal
 }
 
 type NodePair = NonNullable<Incoming['given']['node']>
@@ -194,6 +205,7 @@ async function call(
     url: event.url,
     body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
     given: givenOf(event),
+    gone: () => goneSignal(event),
     isGone: () => event.runtime?.node?.res?.destroyed ?? false,
     ip: address,
   })

@@ -18,7 +18,7 @@ import { createTaskMetrics } from './tasks.ts'
 /** The metrics of a service. */
 export interface Metrics {
   /** Counts the responses of a route, named by its template; keep the result. */
-  route(method: string, template: string): (status: number, seconds: number) => void
+  route(method: string, template: string): (status: number, seconds: number | undefined) => void
   /** A request counted against the limit of that name. */
   limited(profile: string, allowed: boolean): void
   /** The duration of a transaction, from its request to its durable end. */

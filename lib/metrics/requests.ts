@@ -44,8 +44,10 @@ export function createRequestMetrics(): Pick<Metrics, 'route' | 'limited'> & { f
       answered.set(key, { method, route, counts })
       let observe: ((seconds: number) => void) | undefined
       return (status, seconds) => {
-        observe ??= durations.of({ method, route })
-        observe(seconds)
+        if (seconds !== undefined) {
+          observe ??= durations.of({ method, route })
+          observe(seconds)
+        }
         counts[status] = (counts[status] ?? 0) + 1
       }
     },

@@ -31,7 +31,10 @@ export const FeedQuery = v.object({
     ),
   ),
   conversation_id: v.optional(v.pipe(Id, v.description('Only the events of this conversation'))),
-  limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_EVENTS)), 100),
+  limit: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_EVENTS), v.description('The number of events')),
+    100,
+  ),
   wait_seconds: v.optional(
     v.pipe(
       v.number(),
@@ -44,6 +47,9 @@ export const FeedQuery = v.object({
   ),
 })
 
+/** For a system actor: the host's own ids of the users that an event names, by user id. */
+export const FeedSubjects = v.record(v.string(), v.string())
+
 const Envelope = {
   id: v.pipe(
     v.string(),
@@ -55,24 +61,15 @@ const Envelope = {
   timestamp: Instant,
   conversation_id: v.optional(Id),
   seq: v.optional(v.pipe(v.number(), v.integer(), v.description('The number of the event in its conversation'))),
-  subjects: v.optional(
-    v.pipe(
-      v.record(v.string(), v.string()),
-      v.description('For a system actor: your own ids of the users that the event names, by user id'),
-    ),
-  ),
+  subjects: v.optional(FeedSubjects),
 }
-
-/** A field of the end of an answer only: programs get no deltas by default. */
-const DoneMessage = v.optional(
-  v.pipe(Message, v.description('The whole message, as its deltas are left out; missing if it is larger than 1 MiB')),
-)
 
 type Kind = (typeof PersistedEvent.options)[number]
 
 function toFeedKind({ entries: { type, payload } }: Kind) {
   const entries: v.ObjectEntries = payload.entries
-  const data = type.literal === 'message.done' ? v.object({ ...entries, message: DoneMessage }) : payload
+  // As its deltas are left out, the end of an answer has the message.
+  const data = type.literal === 'message.done' ? v.object({ ...entries, message: v.optional(Message) }) : payload
   return v.object({ ...Envelope, type, data })
 }
 
@@ -98,16 +95,14 @@ export const FeedEvent = v.variant(
   PersistedEvent.options.map(toFeedKind) as never,
 ) as v.GenericSchema<FeedEvent>
 
+/** Why events after a position are lost, or that it is of another database: the program reads everything again. */
+export const FeedReset = v.object({ reason: v.picklist(['malformed', 'unknown', 'future', 'expired']) })
+
 /** Some events after a position. */
 export const FeedPage = v.object({
   events: v.array(FeedEvent),
   position: v.pipe(v.string(), v.description('The next `after`; also behind events that the call does not ask for')),
   more: v.optional(v.pipe(v.literal(true), v.description('There may be more: call again at once'))),
-  reset: v.optional(
-    v.pipe(
-      v.object({ reason: v.picklist(['malformed', 'unknown', 'future', 'expired']) }),
-      v.description('Events after `after` are lost, or it is of another database: read everything again'),
-    ),
-  ),
+  reset: v.optional(FeedReset),
 })
 export type FeedPage = v.InferOutput<typeof FeedPage>

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type Actor, assertUser } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
 import { parseKnown } from '../../core/use-case.ts'
 import type { Place } from '../../live/feed/feed-order.ts'
 import { eventId, parseEventId, type ResetReason } from '../../live/log/event-ids.ts'
@@ -88,4 +89,9 @@ async function lossOf({ streams }: Context, place: Place, { has_rows }: Scanned)
   const { feed } = streams.hub
   if (await feed.isExpired(place)) return 'expired'
   return !has_rows && (await feed.isFuture(place)) ? 'future' : undefined
+}
+
+/** @throws ChatError `not_found` unless programs are served */
+export function assertServed({ config }: Pick<Context, 'config'>): void {
+  if (!config.bots.enabled) throw new ChatError('not_found')
 }

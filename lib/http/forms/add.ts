@@ -103,6 +103,7 @@ async function callRoute({ chat, clientOf }: Service, form: Form, event: H3Event
     body: new Blob([JSON.stringify(input)]).stream(),
     ip: clientOf(req),
     given: { request: req },
+    gone: () => req.signal,
   })
   if ('error' in outcome) throw outcome.error
   return serialize(chat, form.route, outcome.result)

@@ -21,6 +21,7 @@ import * as direct from '../../chat/conversations/schema-direct.ts'
 import * as conversationMetadata from '../../chat/conversations/schema-metadata.ts'
 import * as settings from '../../chat/conversations/schema-settings.ts'
 import * as events from '../../chat/events/schema.ts'
+import * as feed from '../../chat/feed/schema.ts'
 import * as invites from '../../chat/invites/schema.ts'
 import * as mentions from '../../chat/mentions/schema.ts'
 import * as messages from '../../chat/messages/schema.ts'
@@ -71,6 +72,7 @@ const FEATURES: object[] = [
   conversations,
   emails,
   events,
+  feed,
   guests,
   bots,
   hooks,
@@ -143,6 +145,12 @@ for (const each of leavesOf(events.ConversationStreamEvent)) {
   const { payload } = entriesOf(nodeOf(each))!
   NAMED.set(each, `${toPascal(typeOf(each)!)}Event`)
   if (!NAMED.has(schemaOf(payload!))) NAMED.set(schemaOf(payload!), `${toPascal(typeOf(each)!)}Payload`)
+}
+// Events of the feed likewise: they share the payloads but that of the end of an answer.
+for (const each of leavesOf(feed.FeedEvent)) {
+  const { data } = entriesOf(nodeOf(each))!
+  NAMED.set(each, `Feed${toPascal(typeOf(each)!)}Event`)
+  if (!NAMED.has(schemaOf(data!))) NAMED.set(schemaOf(data!), `Feed${toPascal(typeOf(each)!)}Data`)
 }
 
 /** Response fields that are sent as headers: no body has them. */

@@ -30,7 +30,8 @@ export function createRequestLog(config: Config, log: Log): RequestLog {
     const { requests } = config.log
     if (requests === 'none') return
     const isProbe = route?.log === 'debug'
-    const isTrouble = !isProbe && (entry.status >= 500 || (entry.ms > SLOW_MS && route?.answer !== 'stream'))
+    const mayBeLong = route?.answer === 'stream' || route?.waits
+    const isTrouble = !isProbe && (entry.status >= 500 || (entry.ms > SLOW_MS && !mayBeLong))
     if (!isTrouble && requests !== 'all') return
     // Named one by one, so that no other field of an entry is logged.
     const { request_id, method, status, ms } = entry
