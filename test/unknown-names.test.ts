@@ -69,6 +69,7 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'Chat.attachments.openLink(options)': (bad) => chat.attachments.openLink('x', bad),
   'Chat.events.follow(options)': (bad) => first(chat.events.follow(ada, 'x', bad)),
   'Chat.events.followAll(options)': (bad) => first(chat.events.followAll(ada, bad)),
+  'Chat.feed.read(options)': (bad) => chat.feed.read(ada, bad),
   'Chat.ops.fsck(options)': (bad) => chat.ops.fsck(bad),
   'Chat.ops.fsckFiles(options)': (bad) => chat.ops.fsckFiles(bad),
   'Chat.ops.probe(options)': (bad) => chat.ops.probe(OPERATOR, bad),

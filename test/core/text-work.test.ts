@@ -63,6 +63,7 @@ const PATTERNS: Record<string, Record<string, Bound>> = {
   'lib/assistant/echo.ts': { '/\\S+\\s*|\\s+/': 'linear' },
   'lib/assistant/openai/provider.ts': { '/\\/+$/': 'operator' },
   'lib/chat/attachments/rules.ts': { '/(?:^|[,\\s])sha-256=:([^:]*):/': 'linear' },
+  'lib/chat/feed/schema.ts': { '/^[a-z.*]+(,[a-z.*]+)*$/': 'linear' },
   'lib/chat/mentions/rules-edges.ts': { 'new RegExp(…)': 'linear' },
   'lib/chat/mentions/rules-excluded.ts': { '/^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/': 'linear' },
   'lib/chat/copies/reading.ts': { 'new RegExp(…)': 'input' },

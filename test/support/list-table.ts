@@ -55,6 +55,8 @@ export const LISTS: Record<string, Followed> = {
     query: 'by=user&limit=200',
     next: after,
   },
+  // Nothing without a position: test/chat/feed reads its pages.
+  feedRead: { key: 'id', expected: () => undefined, path: () => '/api/feed' },
   // All of them, at most 1,000.
   nodesList: { key: 'id', expected: () => undefined, path: () => '/api/admin/nodes' },
   // The best fifty matches only: it is for completing a name.

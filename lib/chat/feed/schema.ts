@@ -1,13 +1,11 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { Id, Instant, opaque, text } from '../../core/schema.ts'
+import { Id, Instant, Limit, opaque, text } from '../../core/schema.ts'
 import { PersistedEvent } from '../events/schema.ts'
 import { Message } from '../messages/schema.ts'
 
 /** How long a call may wait for an event: proxies end silent requests after a minute. */
 const MAX_WAIT_SECONDS = 50
-
-export const MAX_EVENTS = 1_000
 
 const Position = opaque(MAX_LENGTH.position)
 
@@ -31,10 +29,7 @@ export const FeedQuery = v.object({
     ),
   ),
   conversation_id: v.optional(v.pipe(Id, v.description('Only the events of this conversation'))),
-  limit: v.optional(
-    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_EVENTS), v.description('The number of events')),
-    100,
-  ),
+  limit: Limit(100, 1000),
   wait_seconds: v.optional(
     v.pipe(
       v.number(),

@@ -69,6 +69,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'newcomers.signUp': ['newcomer.signed_up'],
   'guests.create': ['user.created'],
   'guests.claim': ['user.merged'],
+  'feed.read': 'reads',
   'hooks.create': ['hook.created'],
   'hooks.list': 'reads',
   'hooks.remove': ['hook.deleted'],
@@ -227,7 +228,7 @@ const ENDS: Record<string, string> = {
     'an import that is not complete: conversation.imported',
   'UPDATE conversations SET deleted_at lib/chat/memberships/store-conversations.ts': 'hide: conversation.deleted',
   'UPDATE messages SET deleted_at lib/chat/messages/store-changes.ts': 'message.deleted',
-  'DELETE FROM users lib/accounts/users/store.ts': 'user.erased, user.merged',
+  'DELETE FROM users lib/accounts/users/store-deleting.ts': 'user.erased, user.merged',
   'DELETE FROM users lib/ops/probe.ts': 'of the probe',
 }
 
