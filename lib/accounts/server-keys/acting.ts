@@ -7,7 +7,8 @@ import { findPerson } from '../identities/host-person.ts'
 import { recordUse } from '../sessions/record-use.ts'
 import { toActor } from '../users/rules.ts'
 import { findUser } from '../users/store.ts'
-import { isSystemUser } from '../users/store-system.ts'
+import { isActive } from '../users/store-bots.ts'
+import { isOfService } from '../users/store-system.ts'
 import { ACT_AS, type ActedAs, actsFor, parseActAs, scopeFor } from './rules.ts'
 import type { ServerKeyScope } from './schema.ts'
 import { findServerKeyByHash, splitScopes, touchServerKey } from './store.ts'
@@ -56,8 +57,9 @@ async function actorOf(ctx: Context, account: ActedAs): Promise<Actor> {
   if ('system' in account) return systemActor(ctx, account.system)
   const user =
     'subject' in account ? await findPerson(ctx.db, account.subject) : await findUser(ctx.db, account.user_id)
-  if (!user || ('user_id' in account && (await isSystemUser(ctx.db, user.id)))) throw new ChatError('not_found')
-  if (user.disabled_at) throw new ChatError('account_disabled')
+  if (!user || ('user_id' in account && (await isOfService(ctx.db, user.id)))) throw new ChatError('not_found')
+  if (user.kind === 'bot' && !ctx.config.bots.enabled) throw new ChatError('not_found')
+  if (!(await isActive(ctx.db, user))) throw new ChatError('account_disabled')
   const roles = splitRoles(user.roles)
   if (!actsFor(roles)) throw new ChatError('forbidden', { reason: 'key', message: NO_ADMINISTRATOR })
   return toActor(user)

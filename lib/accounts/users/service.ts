@@ -14,8 +14,9 @@ import { assertStillAdmin, toActor, type UserKind } from './rules.ts'
 import { deriveUsername, isGivable } from './rules-naming.ts'
 import { type Account, type AccountPage, UserInput, UsersQuery } from './schema.ts'
 import { findUser, hasUsers, listUsers, listUsersNamed, lockUsers, type UserRow } from './store.ts'
+import { isActive } from './store-bots.ts'
 import { insertUser } from './store-naming.ts'
-import { isSystemUser } from './store-system.ts'
+import { isOfService } from './store-system.ts'
 
 /**
  * Creates a user, as an administrator.
@@ -83,7 +84,7 @@ export const find = useCase({
 /**
  * The actor of a user, for calls in the user's name without a session.
  *
- * @throws ChatError `not_found`, `account_disabled`
+ * @throws ChatError `not_found`, also for the bot of a hook; `account_disabled`, also for the bot of a disabled owner
  */
 export const actor = useCase({
   takes: ['user_id'],
@@ -92,12 +93,13 @@ export const actor = useCase({
     const row = await findUser(ctx.db, userId)
     if (!row) throw new ChatError('not_found')
     if (row.disabled_at) throw new ChatError('account_disabled')
-    if (await isSystemUser(ctx.db, userId)) throw new ChatError('not_found', { message: OF_THE_HOST })
+    if (await isOfService(ctx.db, userId)) throw new ChatError('not_found', { message: NO_ACCOUNT })
+    if (!(await isActive(ctx.db, row))) throw new ChatError('account_disabled')
     return toActor(row)
   },
 })
 
-const OF_THE_HOST = 'This user is a part of the host: get its actor from chat.system.'
+const NO_ACCOUNT = 'This user has no account: get the actor of a part of the host from chat.system.'
 
 /** The first numbers after a taken username; then random ones, so that the search ends however many users have the name. */
 const NUMBERS = ['', 2, 3, 4, 5, 6, 7, 8, 9, 10]

@@ -1,10 +1,21 @@
 import type { Queries } from '../../storage/database.ts'
-import { among, type Micros, sql } from '../../storage/sql.ts'
+import { among, isAbandoned, type Micros, sql } from '../../storage/sql.ts'
+import type { UserRow } from './store.ts'
 
 /** The ids of the bots of a user. By bots_of_owner. */
 export async function listBotIds(db: Queries, ownerId: string): Promise<string[]> {
   const rows = await db.all<{ id: string }>(sql`SELECT id FROM users WHERE owner_id = ${ownerId} ORDER BY id`)
   return rows.map(({ id }) => id)
+}
+
+/** Whether a user may act: it is neither disabled, nor a bot whose owner has no active account. By primary key. */
+export async function isActive(
+  db: Queries,
+  { id, kind, disabled_at }: Pick<UserRow, 'id' | 'kind' | 'disabled_at'>,
+): Promise<boolean> {
+  if (disabled_at !== null) return false
+  if (kind !== 'bot') return true
+  return Boolean(await db.get(sql`SELECT 1 AS found FROM users WHERE id = ${id} AND ${isAbandoned(sql`users`)} = 0`))
 }
 
 /** The owner of a user; `undefined` for a user without one. By primary key. */

@@ -80,10 +80,11 @@ export async function listVisible(
 }
 
 /**
- * Which users a search finds: active ones, no parts of the host, no temporary ones. With `system_name IS NULL`, SQLite would
- * look at all users by the index of that column, instead of at those with the ids that are searched for.
+ * Which users a search finds: active ones, no parts of the host, no bots of hooks, which have no owner, no temporary ones.
+ * With `system_name IS NULL`, SQLite would look at all users by the index of that column, instead of at those with the ids
+ * that are searched for.
  */
-const IS_FOUND = sql`u.disabled_at IS NULL AND coalesce(u.system_name, '') = ''
+const IS_FOUND = sql`u.disabled_at IS NULL AND coalesce(u.system_name, '') = '' AND coalesce(u.owner_id, u.kind) <> 'bot'
   AND u.email_key NOT LIKE ${literal(`%@${PLACEHOLDER_DOMAINS.probe}`)}`
 
 const COLUMNS = sql`u.id, u.username, u.username_key, u.display_name, u.avatar_url, u.disabled_at, u.system_name, u.kind`

@@ -13,6 +13,16 @@ export function findSystemUser(db: Queries, name: string) {
   )
 }
 
+/** Whether a user is that of a system actor, or the bot of a hook, which has no owner. By primary key. */
+export async function isOfService(db: Queries, id: string): Promise<boolean> {
+  return Boolean(
+    await db.get(
+      sql`SELECT 1 AS found FROM users
+        WHERE id = ${id} AND (system_name IS NOT NULL OR (kind = 'bot' AND owner_id IS NULL))`,
+    ),
+  )
+}
+
 /** Whether a user is that of a system actor. */
 export async function isSystemUser(db: Queries, id: string): Promise<boolean> {
   return Boolean(await db.get(sql`SELECT 1 AS found FROM users WHERE id = ${id} AND system_name IS NOT NULL`))

@@ -1,7 +1,7 @@
 import type { HostUser } from '../../accounts/host-identity/service.ts'
 import { findIdentity, hostKey } from '../../accounts/identities/store.ts'
 import { findUser, findUserByUsername, lockUsers } from '../../accounts/users/store.ts'
-import { isSystemUser } from '../../accounts/users/store-system.ts'
+import { isOfService } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
 import { assertServiceRight } from '../../core/access.ts'
 import { type Actor, assertUser } from '../../core/actor.ts'
@@ -49,7 +49,10 @@ export const direct = useCase({
   },
 })
 
-/** @throws ChatError `not_found`, also for a disabled user, a system actor, and a user that the actor may not know of */
+/**
+ * @throws ChatError `not_found`, also for a disabled user, a system actor, the bot of a hook, and a user that the actor may not
+ *   know of
+ */
 async function findPartner(ctx: Context, actor: Actor, input: AnyDirectInput): Promise<HostUser> {
   const { db } = ctx
   const user =
@@ -57,7 +60,7 @@ async function findPartner(ctx: Context, actor: Actor, input: AnyDirectInput): P
       ? await findIdentity(db, hostKey(input.subject))
       : await ('user_id' in input ? findUser(db, input.user_id) : findUserByUsername(db, input.username))
   const known = await isKnown(ctx, db, actor, user?.id)
-  if (!user || !known || user.disabled_at || (await isSystemUser(db, user.id)))
+  if (!user || !known || user.disabled_at || (await isOfService(db, user.id)))
     throw new ChatError('not_found', NO_SUCH_USER)
   return user
 }

@@ -125,17 +125,19 @@ export async function countParticipants(db: Queries, conversationId: string): Pr
 
 /**
  * The participant who becomes owner when the last owner leaves: the one with the highest role, among equals the first
- * that joined. A disabled user only if all others are disabled, too, and a bot only if all others are bots.
+ * that joined. A disabled user only if all others are disabled, too.
+ *
+ * @returns `undefined` if all others are bots
  */
-export async function findSuccessor(tx: Queries, conversationId: string, ownerId: string): Promise<string> {
+export async function findSuccessor(tx: Queries, conversationId: string, ownerId: string): Promise<string | undefined> {
   const row = await tx.get<{ user_id: string }>(
     sql`SELECT p.user_id FROM participants p JOIN users u ON u.id = p.user_id
-      WHERE p.conversation_id = ${conversationId} AND p.user_id <> ${ownerId}
-      ORDER BY CASE WHEN u.kind = 'bot' THEN 1 ELSE 0 END, CASE WHEN u.disabled_at IS NULL THEN 0 ELSE 1 END,
+      WHERE p.conversation_id = ${conversationId} AND p.user_id <> ${ownerId} AND u.kind <> 'bot'
+      ORDER BY CASE WHEN u.disabled_at IS NULL THEN 0 ELSE 1 END,
                CASE p.role WHEN 'admin' THEN 0 WHEN 'member' THEN 1 ELSE 2 END, p.joined_at, p.user_id
       LIMIT 1`,
   )
-  return row!.user_id
+  return row?.user_id
 }
 
 /** The unread mentions of a user in a conversation `c`: those of a former participation count again, but none of a thread. */

@@ -47,8 +47,8 @@ export async function endParticipation(
 
 /**
  * Removes an erased user from a conversation. If the user is the last owner, the participant with the highest role
- * becomes owner; among equals, the one who joined first. If the user is the last participant, the conversation is
- * deleted, unless a system actor has created it.
+ * becomes owner; among equals, the one who joined first. If the user is the last participant, or a last owner beside bots
+ * alone, the conversation is deleted, unless a system actor has created it.
  */
 export async function removeErasedUser(
   ctx: Pick<Context, 'now'>,
@@ -61,17 +61,18 @@ export async function removeErasedUser(
   if (at === undefined || !place) return
   const { all, owners } = await countParticipants(tx, conversationId)
   const isKept = await isOfSystem(tx, conversationId)
-  if (all === 1 && !isKept) {
+  const isLastOwner = place.role === 'owner' && owners === 1
+  const successor = isLastOwner && !isKept ? await findSuccessor(tx, conversationId, userId) : undefined
+  if (!isKept && (all === 1 || (isLastOwner && successor === undefined))) {
     tx.recheckStreams({ conversation_id: conversationId })
     return hide(tx, conversationId, { at, by: {}, reason: 'erasure' })
   }
   await forgetPair(tx, conversationId)
-  if (place.role === 'owner' && owners === 1 && !isKept) await transferOwnership(tx, conversationId, userId)
+  if (successor !== undefined) await transferOwnership(tx, conversationId, successor)
   await endParticipation(ctx, tx, { conversation_id: conversationId, user_id: userId }, { reason: 'erasure' })
 }
 
-async function transferOwnership(tx: Tx, conversationId: string, userId: string): Promise<void> {
-  const successor = await findSuccessor(tx, conversationId, userId)
+async function transferOwnership(tx: Tx, conversationId: string, successor: string): Promise<void> {
   await updateRole(tx, conversationId, successor, 'owner')
   tx.audit({
     act: 'participant.role_changed',

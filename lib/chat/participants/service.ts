@@ -3,7 +3,7 @@ import type { HostUser } from '../../accounts/host-identity/service.ts'
 import { findIdentity, hostKey } from '../../accounts/identities/store.ts'
 import { photosOf } from '../../accounts/users/photos.ts'
 import { findUser, findUserByEmail, findUserByUsername } from '../../accounts/users/store.ts'
-import { isSystemUser } from '../../accounts/users/store-system.ts'
+import { isOfService } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
 import { assertMayGive, assertRoles, hasRight } from '../../core/access.ts'
 import { type Actor, refuseKeys } from '../../core/actor.ts'
@@ -125,7 +125,7 @@ async function addTo(
       const { token, expires_at } = await createInvite(ctx, tx, actor, conversationId, input)
       return { invite: { ...(token !== undefined && { token }), expires_at } }
     }
-    if (!user || user.disabled_at || (await isSystemUser(tx, user.id)))
+    if (!user || user.disabled_at || (await isOfService(tx, user.id)))
       throw new ChatError('not_found', { message: 'There is no such user.' })
     const joined = await join(tx, conversationId, { user, role: input.role, at: place.at, by: byActor(actor) })
     if (!joined) throw new ChatError('already_participant')

@@ -182,7 +182,9 @@ export const createKey = useCase({
     await findOwn(ctx.db, actor, botId)
     if (!isOperator(actor)) await spendAct(ctx, actor.user_id, 'key.created')
     return ctx.write(async (tx) => {
-      const bot = await lockOwn(tx, actor, botId)
+      // With its maker, in the order of their ids: a lockdown either finds the key, or has ended the session before.
+      await lockUsers(tx, isOperator(actor) ? [botId] : [botId, actor.user_id], { admins: false })
+      const bot = await findOwn(tx, actor, botId)
       await requireConfirmation(ctx, tx, actor)
       const about = { user_id: botId, prefix: BOT_KEY_PREFIX, notified_id: bot.owner_id }
       return addKey(ctx, tx, actor, { ...key, ...about })

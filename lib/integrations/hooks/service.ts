@@ -2,6 +2,7 @@ import { byActor } from '../../accounts/audit/rules.ts'
 import { requireConfirmation } from '../../accounts/sessions/service-confirmation.ts'
 import { PLACEHOLDER_DOMAINS } from '../../accounts/users/rules.ts'
 import { addNamedUser } from '../../accounts/users/service.ts'
+import { lockUser } from '../../accounts/users/store.ts'
 import { lockForInvites, requireInviteReader } from '../../chat/memberships/access.ts'
 import { refuseDirect } from '../../chat/memberships/rules.ts'
 import { insertFormer } from '../../chat/memberships/store-former.ts'
@@ -42,6 +43,8 @@ export const create = useCase({
       const place = await lockForInvites(ctx, tx, actor, conversationId)
       assertMay(ctx.access, { ...place, actor }, 'manage')
       refuseDirect(place, 'its two people own it')
+      // A lockdown either finds the hook, or has ended the session before.
+      await lockUser(tx, actor.user_id)
       await requireConfirmation(ctx, tx, actor)
       const root = root_id === undefined ? undefined : await findMessage(tx, root_id)
       if (root_id !== undefined && (root?.conversation_id !== conversationId || root.parent_id !== null))

@@ -81,6 +81,8 @@ describeOnEachDatabase('a server key', (openUrl) => {
     ['an administrator', 'founder', [403, 'forbidden', 'key']],
     ['a part of the host', 'system user', [404, 'not_found']],
     ['a disabled user', 'disabled', [403, 'account_disabled']],
+    ['a bot of a disabled owner', 'abandoned', [403, 'account_disabled']],
+    ['the bot of a hook', 'hook', [404, 'not_found']],
     ['a merged user', 'merged', [404, 'not_found']],
     ['a part of the host without that scope', 'system:orders', [403, 'forbidden', 'scope']],
   ])('refuses to act for %s', async (title, given, refused) => {
@@ -93,6 +95,13 @@ describeOnEachDatabase('a server key', (openUrl) => {
         await service.chat.users.change(OPERATOR, user.id, { disabled: true })
         return user.id
       },
+      abandoned: async () => {
+        const owner = await service.signIn('owner')
+        const { bot } = await owner.bots.create({ username: 'abandoned' })
+        await service.chat.users.change(OPERATOR, owner.id, { disabled: true })
+        return bot.id
+      },
+      hook: async () => (await ada.hooks.create(conversation_id, { name: 'Alerts' })).hook.bot_id,
       merged: async () => {
         const { user } = await service.chat.users.ensure(OPERATOR, { subject: 'merged' })
         await service.chat.users.merge(OPERATOR, { from: { user_id: user.id }, into: { user_id: ada.id } })

@@ -1,16 +1,18 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createAdminClient } from '../../../lib/client/admin.ts'
+import { OPERATOR } from '../../../lib/index.ts'
 import { sql } from '../../../lib/storage/sql.ts'
+import { callWith } from '../../accounts/server-keys/calls.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, innerState, startService } from '../../support/service.ts'
 
 describeOnEachDatabase('bots that are turned off, or beside the login of a host', (openUrl) => {
-  it('are unknown, and their keys are refused', async () => {
+  it('are unknown, and neither their keys nor a server key act for them', async () => {
     const url = await openUrl()
     const before = await startService(url)
     const ada = await before.signIn('ada')
-    const { key } = await ada.bots.create({ username: 'deploys' })
+    const { bot: made, key } = await ada.bots.create({ username: 'deploys' })
     await before.close()
     const service = await startService(url, { config: { bots: {} } })
     onTestFinished(() => service.close())
@@ -19,6 +21,9 @@ describeOnEachDatabase('bots that are turned off, or beside the login of a host'
       expect(await codeOf(call())).toBe('not_found')
     const bot = createAdminClient({ base_url: service.base_url, api_key: key, fetch: checkedFetch, retry_ms: 10 })
     expect(await codeOf(bot.auth.me())).toBe('unauthenticated')
+    const shop = await service.chat.serverKeys.create(OPERATOR, { name: 'shop', scopes: ['act_as'] })
+    const answer = await callWith(service, shop.key, 'GET /api/auth/me', { act_as: `user:${made.id}` })
+    expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
   })
 
   it('work beside the login of a host', async () => {

@@ -61,6 +61,23 @@ describeOnEachDatabase('incoming hooks', (openUrl) => {
     expect(lines.filter((line) => line.includes(url.split('/').at(-1)!))).toEqual([])
   })
 
+  it('posts as a bot that is neither added, written to nor found', async () => {
+    const { hook, url, conversation_id } = await make()
+    await post(url, { content: 'web is down' })
+    const { username } = (await ada.users.search({ ids: hook.bot_id })).users[0]!
+    for (const role of ['member', 'viewer'] as const)
+      expect(await codeOf(ada.participants.add(conversation_id, { user_id: hook.bot_id, role }))).toBe('not_found')
+    expect(await codeOf(ada.conversations.direct({ user_id: hook.bot_id }))).toBe('not_found')
+    expect(await codeOf(ada.conversations.direct({ username }))).toBe('not_found')
+    const { bot } = await ada.bots.create({ username: 'alertmanagers' })
+    for (const query of [username, 'Alertm', 'al']) {
+      const ids = (await ada.users.search({ query, limit: 50 })).users.map(({ id }) => id)
+      expect(ids).not.toContain(hook.bot_id)
+      if (query === 'Alertm') expect(ids).toContain(bot.id)
+    }
+    expect(await codeOf(service.chat.users.actor(hook.bot_id))).toBe('not_found')
+  })
+
   it('answers a message of Slack with ok, as JSON and as a form', async () => {
     const { url, conversation_id } = await make()
     const body = { text: '*web* is down', attachments: [{ title: 'Runbook', title_link: 'https://example.org' }] }
