@@ -236,7 +236,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
     {
       name: 'hook-has-bot',
       says: 'An incoming hook posts as a bot that exists, without keys.',
-      remedy: 'Delete the hook, and make it again.',
+      remedy: 'Harmless to all else: delete the hook with "chat-server hook delete", and make it again.',
       find: sql`SELECT h.id FROM hooks h LEFT JOIN users u ON u.id = h.bot_id AND u.kind = 'bot' AND u.owner_id IS NULL
               WHERE u.id IS NULL OR EXISTS (SELECT 1 FROM api_keys k WHERE k.user_id = h.bot_id)`,
     },

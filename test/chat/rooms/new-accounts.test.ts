@@ -6,6 +6,7 @@ const NO_ACCOUNTS: Record<string, string> = {
   'lib/accounts/host-identity/system.ts': 'a system actor participates in no conversation',
   'lib/chat/copies/people.ts': 'the author of an imported conversation, who has not signed in',
   'lib/integrations/bots/service.ts': 'a bot joins when it is added',
+  'lib/integrations/hooks/service.ts': 'the author of what a tool posts participates in nothing',
   'lib/ops/probe.ts': 'a transaction that is rolled back',
 }
 

@@ -9,6 +9,11 @@ import { ConfigError, type ConfigInput, parseConfig } from '../../../lib/config/
 import { configKeys } from '../../../lib/config/reference.ts'
 import { folder, run } from '../process.ts'
 
+const ON = { enabled: true }
+
+/** The defaults, with what the command line turns on. */
+const OF_THE_COMMAND_LINE = parseConfig({ attachments: ON, bots: ON, hooks: ON })
+
 describe('the precedence of configuration', () => {
   it('is defaults, file, environment, flags', () => {
     const file = join(
@@ -245,12 +250,12 @@ describe('chat-server config', () => {
     const file = join(cwd, 'chat-server.toml')
     expect(await run(['config', 'init'], { cwd })).toMatchObject({ code: 0, stdout: 'Written to chat-server.toml.\n' })
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect(loadConfig({ config: file }, {}).config).toEqual(parseConfig({ attachments: { enabled: true } }))
+    expect(loadConfig({ config: file }, {}).config).toEqual(OF_THE_COMMAND_LINE)
 
     // Without the # before each key it still has the defaults; keys without a default must be filled in.
     const text = readFileSync(file, 'utf8')
     writeFileSync(file, text.replace(/^# (\w+ = )/gm, '$1').replace(/^\w+ = ""\n/gm, ''))
-    expect(loadConfig({ config: file }, {}).config).toEqual(parseConfig({ attachments: { enabled: true } }))
+    expect(loadConfig({ config: file }, {}).config).toEqual(OF_THE_COMMAND_LINE)
 
     writeFileSync(file, 'mine')
     const again = await run(['config', 'init', '--json'], { cwd })
@@ -266,7 +271,7 @@ describe('chat-server config', () => {
     const file = join(cwd, 'chat.yaml')
     const written = await run(['config', 'init', '--output', 'chat.yaml'], { cwd })
     expect(written).toMatchObject({ code: 0, stdout: 'Written to chat.yaml.\n' })
-    expect(loadConfig({ config: file }, {}).config).toEqual(parseConfig({ attachments: { enabled: true } }))
+    expect(loadConfig({ config: file }, {}).config).toEqual(OF_THE_COMMAND_LINE)
 
     // Without the # of each line it still has the defaults; keys without a default are empty.
     const open = parseYAML<object>(readFileSync(file, 'utf8').replace(/^# ( *\w+:)/gm, '$1'))

@@ -94,6 +94,10 @@ const BREAKS: Record<string, string> = {
   'limits.refer': `INSERT INTO limit_assignments (id, profile_id, method, path_pattern, created_at, updated_at)
     VALUES ('a', 'none', '*', '/api/*', 0, 0)`,
   'users.own': "INSERT INTO api_keys (id, user_id, name, key_hash, created_at) VALUES ('k', 'nobody', 'bot', 'h', 0)",
+  'hook-has-bot': `INSERT INTO hooks (id, conversation_id, bot_id, token_hash, created_at)
+    SELECT 'h', min(id), (SELECT min(id) FROM users), 'h', 0 FROM conversations`,
+  'keys-of-owned-bots': `UPDATE users SET kind = 'bot';
+    INSERT INTO api_keys (id, user_id, name, key_hash, created_at) SELECT 'k', min(id), 'bot', 'h', 0 FROM users`,
   'users.disabled': 'UPDATE users SET disabled_at = 1',
   'sessions.rotated': "INSERT INTO rotated_tokens (token_hash, session_id, rotated_at) VALUES ('t', 'none', 0)",
   'search-covers-live': 'UPDATE messages SET doc = doc + 1000000',
