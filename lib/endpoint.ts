@@ -130,7 +130,7 @@ export interface Route<
   /** The text of the answer with 200 if the result is empty. */
   text_if_empty?: string
   /** The form that may come instead of a JSON body, and its field with the JSON. */
-  form?: { schema: v.GenericSchema; field: string }
+  form?: { field: string }
   /** The other statuses of a file. */
   file_statuses?: readonly number[]
   output: O

@@ -6,7 +6,7 @@ import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import type { Database } from '../storage/database.ts'
 import { MIGRATIONS } from '../storage/schema/migrations.ts'
-import { findSecret } from '../storage/secret.ts'
+import { findNamesSecret, findSecret } from '../storage/secret.ts'
 import { updateDetails } from './store.ts'
 
 /** Where a process runs and listens, for people. */
@@ -58,7 +58,10 @@ export function createDetails(id: string, { db, main, settings, log }: DetailsDe
   async function write(): Promise<void> {
     hasRow = true
     try {
-      const values = fingerprintsOf(settings.current(), valuesKey(await findSecret(main)))
+      const config = settings.current()
+      // Processes of earlier versions compare theirs by the secret of the database.
+      const secret = await (config.security.secret_key === undefined ? findSecret(main) : findNamesSecret(main))
+      const values = fingerprintsOf(config, valuesKey(secret))
       await updateDetails(db, id, JSON.stringify({ ...place, values, schema: MIGRATIONS.length } satisfies NodeDetails))
     } catch (error) {
       log.debug('The details of this process could not be written', { cause: causeText(error) })

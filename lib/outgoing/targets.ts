@@ -111,11 +111,11 @@ function parse(address: string): URL | undefined {
 }
 
 function portOf(url: URL): number {
-  return Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
 }
 
 function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$|\.$/g, '')
+  return url.hostname.replace(/^\[|\]$|\.+$/g, '')
 }
 
 /** Whether a URL is of this service: of its host and port, and below its path. */

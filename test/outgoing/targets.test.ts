@@ -108,6 +108,12 @@ it('takes what the configuration opened: http, other ports, and networks', () =>
 
 it('takes every path of the own host when it is not known to be one, and none when the service has all of it', () => {
   expect(isTaken('https://chat.example.org/chat', { own_url: undefined })).toBe(true)
+  // DNS takes a name with a dot at its end; so many of them are taken away.
+  for (const dots of ['.', '..', '...']) {
+    expect(isTaken(`https://chat.example.org${dots}/chat`)).toBe(false)
+    expect(isTaken(`https://localhost${dots}/`)).toBe(false)
+  }
+  expect(isTaken('https://example.org:0/')).toBe(false)
   expect(isTaken('https://chat.example.org/x', { own_url: 'https://chat.example.org' })).toBe(false)
   expect(isTaken('https://chat.example.org/x', { own_url: 'https://chat.example.org:8443' })).toBe(true)
 })

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createLiveConfig } from '../../lib/config/live.ts'
 import { type ConfigInput, parseConfig } from '../../lib/config/parse.ts'
 import { readSigned, signText } from '../../lib/core/signed-text.ts'
 import { DAY } from '../../lib/core/units.ts'
+import { OPERATOR } from '../../lib/index.ts'
 import { createKeyring, secretId } from '../../lib/storage/keyring.ts'
 import { openStorage } from '../../lib/storage/open.ts'
-import { readSecret } from '../../lib/storage/secret.ts'
+import { findServiceId, readSecret } from '../../lib/storage/secret.ts'
 import { sql } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { innerState, startService } from '../support/service.ts'
 
 const [FIRST, SECOND, THIRD] = [1, 2, 3].map(() => randomBytes(32).toString('base64')) as [string, string, string]
 
@@ -146,4 +148,15 @@ it.each([
 ])('a key must be 32 bytes in base64, which %j is not', (secret_key) => {
   expect(() => parseConfig({ security: { secret_key } })).toThrow('security.secret_key')
   expect(() => parseConfig({ security: { previous_secret_keys: [secret_key] } })).toThrow('previous_secret_keys')
+})
+
+describeOnEachDatabase('a service with a configured key', (openUrl) => {
+  it('makes no other in its database, whatever it does', { timeout: 30_000 }, async () => {
+    const service = await startService(await openUrl(), { config: { security: { secret_key: FIRST } } })
+    onTestFinished(() => service.close())
+    const { db, nodes } = { db: innerState(service).db, nodes: await service.chat.nodes.list(OPERATOR) }
+    expect(nodes.nodes).toHaveLength(1)
+    expect(await findServiceId(db)).toMatch(/^[0-9a-f]{32}$/)
+    expect(await readSecret(db)).toBeUndefined()
+  })
 })

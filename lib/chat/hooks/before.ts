@@ -84,9 +84,11 @@ async function withSubjects<T extends { actor?: Actor; user_id?: string }>({ db 
 /** A hook changes nothing by changing what it gets. */
 function copyOf<T extends { actor?: Actor; metadata?: object }>(input: T): T {
   const { actor, metadata } = input
+  // A tool that posts by an incoming hook is a bot, and no part of the host: users choose its name.
+  const { system: _, ...bot } = actor ?? {}
   return {
     ...input,
-    ...(actor && { actor: { ...actor, roles: [...actor.roles] } }),
+    ...(actor && { actor: { ...(actor.is_bot ? (bot as Actor) : actor), roles: [...actor.roles] } }),
     ...(metadata && { metadata: JSON.parse(JSON.stringify(metadata)) as object }),
   }
 }

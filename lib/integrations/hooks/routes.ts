@@ -1,7 +1,7 @@
 import { contextOf } from '../../core/context-of.ts'
 import { invoke } from '../../core/use-case.ts'
 import { route } from '../../endpoint.ts'
-import { CreatedHook, HookBody, HookForm, HookMessage, IncomingHooks } from './schema.ts'
+import { CreatedHook, HookBody, HookMessage, IncomingHooks } from './schema.ts'
 import * as service from './service.ts'
 
 export const create = route({
@@ -48,7 +48,7 @@ export const post = route({
   description:
     'Without a sign-in. `{ content, parent_id?, metadata? }` is answered with the message. A body of Slack (`text`, `blocks`, `attachments`), also as the field `payload` of a form, is answered with the text `ok` and 200. One post a second, and 30 at once. `Idempotency-Key` as for posts.',
   access: 'public',
-  form: { schema: HookForm, field: 'payload' },
+  form: { field: 'payload' },
   text_if_empty: 'ok',
   body: HookBody,
   example: { content: 'Version 42 is live.' },

@@ -84,10 +84,12 @@ function textOfRich(element: Fields, depth = 0): string {
 }
 
 function styled(text: string, { bold, italic, strike, code }: Fields): string {
-  if (text.trim() === '') return text
-  if (code) return `\`${text}\``
-  const marks = [bold && '**', italic && '_', strike && '~~'].filter((mark) => typeof mark === 'string')
-  return marks.reduce((inner, mark) => `${mark}${inner}${mark}`, text)
+  const inner = text.trim()
+  if (inner === '') return text
+  // Marks beside a space mark nothing.
+  const [before, after] = [text.slice(0, text.indexOf(inner)), text.slice(text.indexOf(inner) + inner.length)]
+  const marks = code ? ['`'] : [bold && '**', italic && '_', strike && '~~'].filter((mark) => typeof mark === 'string')
+  return before + marks.reduce((marked, mark) => `${mark}${marked}${mark}`, inner) + after
 }
 
 function textOfAttachment(attachment: Fields): string {

@@ -33,7 +33,7 @@ export const CreatedHook = v.object({
   url: v.pipe(
     v.string(),
     v.description(
-      'To which a tool posts: whoever has it can post. Shown only once; a path where no public URL is configured',
+      'To which a tool posts: a caller that has it can post. Shown only once; a path where no public URL is configured',
     ),
   ),
 })
@@ -68,7 +68,3 @@ export type HookPost = v.InferOutput<typeof HookPost>
 /** A message that a tool has posted. */
 export const HookMessage = v.object({ message_id: Id, root_id: Id })
 export type HookMessage = v.InferOutput<typeof HookMessage>
-
-/** The form of a tool that posts as to Slack: its field has the JSON. */
-export const HookForm = v.object({ payload: v.string() })
-export type HookForm = v.InferOutput<typeof HookForm>

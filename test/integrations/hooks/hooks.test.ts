@@ -13,8 +13,13 @@ describeOnEachDatabase('incoming hooks', (openUrl) => {
   const log = { debug: note, info: note, warn: note, error: note }
   let ahead = 0
   const now = () => Date.now() * 1000 + ahead
+  const asked: object[] = []
+  const beforeMessage = ({ actor }: { actor: object }) => void asked.push(actor)
   const service = setUpService(async () =>
-    startService(await openUrl(), { ports: { log, now }, config: { log: { requests: 'all' } } }),
+    startService(await openUrl(), {
+      ports: { log, now, hooks: { beforeMessage } },
+      config: { log: { requests: 'all' } },
+    }),
   )
   let ada: Person
   let conversation_id: string
@@ -52,6 +57,8 @@ describeOnEachDatabase('incoming hooks', (openUrl) => {
       author_kind: 'bot',
       metadata: { severity: 'critical' },
     })
+    // Users choose the name: to the host it is no part of the host.
+    expect(asked.at(-1)).toEqual({ user_id: hook.bot_id, roles: ['member'], is_bot: true })
     expect((await ada.conversations.get(conversation_id)).participant_count).toBe(1)
     const { users } = await ada.users.search({ ids: hook.bot_id })
     expect(users).toMatchObject([{ kind: 'bot', display_name: 'Alertmanager' }])

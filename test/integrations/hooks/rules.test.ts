@@ -72,7 +72,7 @@ describe('the text of a message of Slack', () => {
                 type: 'rich_text_section',
                 elements: [
                   { type: 'text', text: 'a ' },
-                  { type: 'text', text: 'bold', style: { bold: true } },
+                  { type: 'text', text: ' bold ', style: { bold: true } },
                   { type: 'text', text: ' ' },
                   { type: 'link', url: 'https://example.org', text: 'link' },
                   { type: 'emoji', name: 'tada' },
@@ -89,7 +89,7 @@ describe('the text of a message of Slack', () => {
           },
         ],
       },
-      'a **bold** [link](https://example.org):tada:\n- one\n```\ncode\n```\n> said',
+      'a  **bold**  [link](https://example.org):tada:\n- one\n```\ncode\n```\n> said',
     ],
     [
       'attachments',
