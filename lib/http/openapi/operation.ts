@@ -55,7 +55,7 @@ function formOf({ form }: AnyRoute): Json {
   if (!form) return {}
   // Generators of clients make no type of a form with named fields, and refer to one.
   const description = `The field \`${form.field}\` has the JSON`
-  const schema = { type: 'object', additionalProperties: { type: 'string' }, description }
+  const schema = { description }
   return { 'application/x-www-form-urlencoded': { schema } }
 }
 
