@@ -238,7 +238,10 @@ function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
     if (ctx.config.storage.migrate) await migrateLogged(ctx)
     else await assertMigrated(db)
     await assertImported(db)
-    await ensureHistory(db)
+    await ensureHistory(db).catch((error) => {
+      // A command may look at a copy that it must leave as it is; the next start begins the history.
+      if (options.background !== false) throw error
+    })
     await ctx.search.open()
     if (lifecycle.state === 'starting') lifecycle.state = 'started'
     if (options.background === false) return

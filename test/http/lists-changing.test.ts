@@ -178,6 +178,8 @@ const WHOLE = [
   'usageList',
   'openaiListModels',
   'capabilitiesGet',
+  // test/chat/feed reads it while events come.
+  'feedRead',
   'answersListChunks',
   'receiptsOfThread',
   // Small ones: test/chat/notifications, test/chat/threads, test/chat/receipts and test/accounts/administration read their pages.
