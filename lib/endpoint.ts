@@ -129,7 +129,10 @@ export interface Route<
   status_if_empty?: 204
   /** The text of the answer with 200 if the result is empty. */
   text_if_empty?: string
-  /** The form that may come instead of a JSON body, and its field with the JSON. */
+  /**
+   * The form that may come instead of a JSON body, and its field with the JSON. The OpenAPI document describes it in words:
+   * generators of clients make no type of a second body.
+   */
   form?: { field: string }
   /** The other statuses of a file. */
   file_statuses?: readonly number[]

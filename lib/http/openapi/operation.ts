@@ -41,7 +41,7 @@ export function toOperation(name: string, route: AnyRoute, config: Config): Json
     ...(parameters.length > 0 && { parameters }),
     ...(route.bytes && { requestBody: { required: true, content: { 'application/octet-stream': BYTES } } }),
     ...(route.body && {
-      requestBody: { required: !route.body_optional, content: { 'application/json': bodyOf(route), ...formOf(route) } },
+      requestBody: { required: !route.body_optional, content: { 'application/json': bodyOf(route) } },
     }),
     responses: responsesOf(route),
   }
@@ -49,15 +49,6 @@ export function toOperation(name: string, route: AnyRoute, config: Config): Json
 
 /** With a schema, although it adds nothing to the type: some generators of clients fail without one. */
 const BYTES = { schema: { type: 'string', format: 'binary' } }
-
-/** The form that may come instead of JSON. */
-function formOf({ form }: AnyRoute): Json {
-  if (!form) return {}
-  // Generators of clients make no type of a form with named fields, and refer to one.
-  const description = `The field \`${form.field}\` has the JSON`
-  const schema = { description }
-  return { 'application/x-www-form-urlencoded': { schema } }
-}
 
 function bodyOf(route: AnyRoute): Json {
   return { schema: convert(route.body), ...(route.example && { example: route.example }) }
