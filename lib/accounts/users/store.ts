@@ -148,7 +148,10 @@ interface EnabledUser {
   tokens_after: Micros
 }
 
-/** The ones of these users that exist and are not disabled, nor bots of a disabled owner, each with the times up to which its streams must end. */
+/**
+ * The ones of these users that exist and are not disabled, nor bots of a disabled owner, each with the times up to which its
+ * streams must end.
+ */
 export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<Map<string, EnabledUser>> {
   const rows = await db.all<EnabledUser & { id: string }>(
     sql`SELECT id, roles, coalesce(streams_ended_at, 0) AS streams_ended_at, tokens_after FROM users

@@ -21,8 +21,8 @@ const NO_MAILS = { reason: 'key' as const, message: 'A bot invites no email addr
 /**
  * Creates an invite inside a transaction, for an actor with the right to do so.
  *
- * @throws ChatError `forbidden` with an API key for an owner or admin, and for a bot that names an address; `validation_failed` for more uses than
- *   `invites.max_uses`; `unavailable` if the queue of mails is full
+ * @throws ChatError `forbidden` with an API key for an owner or admin, and for a bot that names an address;
+ *   `validation_failed` for more uses than `invites.max_uses`; `unavailable` if the queue of mails is full
  */
 export async function createInvite(
   ctx: Context,

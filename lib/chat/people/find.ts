@@ -68,10 +68,10 @@ function ofCircle(
   circle: PersonRow[],
   { words, query, limit }: { words: readonly Word[]; query: string; limit: number },
 ): PersonRow[] {
-  const isNamed = ({ username_key }: PersonRow) => username_key === uniqueKey(query)
-  const found = circle.filter(
-    (row) => isNamed(row) || (isLong(words) && isCalled(words, row.username, row.display_name)),
-  )
+  const key = uniqueKey(query)
+  const isNamed = ({ username_key }: PersonRow) => username_key === key
+  const mayBegin = isLong(words)
+  const found = circle.filter((row) => isNamed(row) || (mayBegin && isCalled(words, row.username, row.display_name)))
   return found.sort((a, b) => Number(isNamed(b)) - Number(isNamed(a)) || byName(a, b)).slice(0, limit)
 }
 
