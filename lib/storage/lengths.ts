@@ -19,6 +19,7 @@ const MAX_LENGTH_OF_COLUMN: Record<string, Record<string, number>> = {
   identities: { subject: MAX_LENGTH.subject, issuer: MAX_LENGTH.url },
   api_keys: { name: MAX_LENGTH.label },
   server_keys: { name: MAX_LENGTH.label },
+  webhooks: { url: MAX_LENGTH.url, description: MAX_LENGTH.remark },
   limit_profiles: { description: MAX_LENGTH.remark },
 }
 

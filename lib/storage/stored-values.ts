@@ -54,6 +54,15 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
       ],
     },
   },
+  webhooks: {
+    event_order: { values: ['none', 'conversation'] },
+    payload: { values: ['full', 'thin'] },
+    signature: { values: ['v1', 'v1a'] },
+    status: { values: ['unverified', 'active', 'disabled'] },
+    disabled_reason: {
+      values: ['user', 'admin', 'gone', 'failing', 'restored', 'key', 'lockdown', 'secret_lost'],
+    },
+  },
   erased_authors: { messages: { values: ['keep', 'erase'] } },
   limit_assignments: { method: { values: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', '*'] } },
 }
@@ -77,6 +86,7 @@ export const JSON_COLUMNS: Record<string, readonly string[]> = {
   messages: ['usage', 'metadata', 'reaction_list', 'attachment_list', 'mention_origins'],
   events: ['detail'],
   audit_log: ['detail', 'names'],
+  webhooks: ['types', 'header_names', 'gap'],
 }
 
 /** Columns of texts that stand in JSON as they are stored. */

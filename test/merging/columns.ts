@@ -51,4 +51,6 @@ export const USER_COLUMNS: Record<string, 'moved' | 'ends' | { stays: string }> 
   'usage_sums.key': 'moved',
   'user_words.user_id': 'ends',
   'users.id': 'ends',
+  'webhooks.user_id': 'moved',
+  'webhooks.bot_id': { stays: 'a bot is not merged' },
 }

@@ -74,6 +74,7 @@ export const FROZEN = {
     '0080-bots': 'F9UnhcJ6lK_CebsM6mTlJAKf0KL6UAo8mE0-lKbWUXg',
     '0084-token-floors': 'fxUJZV9Il1lCWw_qoaTRSxXUbXmGWeioteRj4kEQZdE',
     '0081-hooks': 'GaWHTU0F6xL1HZB-dCbPtf_J1_7_Vrntw7Bhdu2xCNs',
+    '0085-webhooks': '72HEHbZuHu86hx1K9r8yXU6-CNU3QHvjsETVOzPNe3Y',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -149,5 +150,6 @@ export const FROZEN = {
     '0080-bots': 'qSOPNewQrSLKd_XnOKlzH8zabNv_X4qNLYrMFHDFm2M',
     '0084-token-floors': 'Qje1D8Bm_c8UZqcpFLij__uTbjcuFWi7sdTnYgY71fs',
     '0081-hooks': 'AZeZJqfGpFNwlBMPED9Nsov8jltsoF5dDyLKiWCSlkc',
+    '0085-webhooks': 'AkK5OdqeAmXqO7-fE-ZCqiX0ZHKf6UfOcFZR1SirZ0I',
   },
 }

@@ -8,6 +8,7 @@ import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendAct } from '../../limits/spending.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
+import { disableOfLostKeys } from '../../storage/disabled-webhooks.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { byActor } from '../audit/rules.ts'
 import { notify } from '../mails/notices.ts'
@@ -112,6 +113,7 @@ export const revoke = useCase({
     await ctx.write(async (tx) => {
       const key = await deleteKey(tx, keyId, actor.user_id)
       if (!key) throw new ChatError('not_found')
+      await disableOfLostKeys(tx, ctx.now(), keyId)
       tx.audit({ act: 'key.revoked', ...byActor(actor), subject_id: keyId, names: { key: key.name } })
       tx.recheckStreams({ user_id: actor.user_id })
     })

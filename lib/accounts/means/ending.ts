@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { deleteMailsOfKind } from '../../mail/store.ts'
+import { disableOfLostKeys } from '../../storage/disabled-webhooks.ts'
 import { sessionEnded } from '../audit/rules.ts'
 import type { AuditActor, AuditEntry } from '../audit/store.ts'
 import { listBotIds } from '../users/store-bots.ts'
@@ -40,7 +41,7 @@ export async function endMeans(
   for (const means of Object.keys(CAUSES[cause].ends as Ends) as Means[]) {
     if (keep.includes(means) || isRefused(cause, means)) continue
     if (means === 'tokens') await refuseTokens(tx, holder, ctx.now())
-    else if (means !== 'invites') ended[means] = await deleteMeans(tx, means, holder, stays)
+    else if (means !== 'invites') ended[means] = await deleteMeans(tx, means, holder, { ...stays, now: ctx.now() })
     else if ('user_id' in holder) ended.invites = await ctx.accounts.revokeInvites(tx, holder.user_id, by)
     // One that waits would make another link when it is sent.
     const mail = MAILS[means]
@@ -50,6 +51,7 @@ export async function endMeans(
   const { reason } = CAUSES[cause]
   if (ended.sessions > 0 && live.sessions > 0)
     tx.audit(sessionEnded(reason, { ...by, subject_id: user_id, detail: { sessions: live.sessions } }))
+  if (ended.keys + ended.bot_keys > 0) await disableOfLostKeys(tx, ctx.now())
   if (ended.bot_keys > 0)
     auditKeys(tx, { ...by, detail: { reason, owner_id: user_id! } }, live.bot_keys, ended.bot_keys)
   if (ended.keys > 0) auditKeys(tx, { ...by, detail: { reason, ...(user_id && { user_id }) } }, live.keys, ended.keys)
@@ -78,9 +80,9 @@ function auditKeys(
   for (const { id, name } of keys) tx.audit({ act: 'key.revoked', ...by, subject_id: id, detail, names: { key: name } })
 }
 
-/** The keys of a disabled user, and of the user's bots, stay, and work again when the user is enabled. */
+/** What a disabled user has made, and the user's bots, stays, and works again when the user is enabled. */
 function isRefused(cause: Cause, means: Means): boolean {
-  return cause === 'disabled' && (means === 'keys' || means === 'bot_keys')
+  return cause === 'disabled' && (means === 'keys' || means === 'bot_keys' || means === 'webhooks')
 }
 
 const NONE: Record<Means, number> = {
@@ -97,4 +99,5 @@ const NONE: Record<Means, number> = {
   invites: 0,
   tokens: 0,
   hooks: 0,
+  webhooks: 0,
 }

@@ -16,6 +16,7 @@ export const MEANS = {
   invites: 'invites that the user has made',
   tokens: 'signed tokens',
   hooks: 'incoming hooks that the user has made',
+  webhooks: 'webhooks',
 } as const
 
 /** The name of a means of access. */
@@ -53,6 +54,7 @@ const EVERY: Record<Means, string> = {
   invites: '',
   tokens: '',
   hooks: '',
+  webhooks: '',
 }
 
 const BY_ADMINISTRATOR = {
@@ -119,6 +121,7 @@ export const CAUSES = {
       ...BY_ADMINISTRATOR,
       keys: 'refused until the user is enabled',
       bot_keys: 'refused until the user is enabled',
+      webhooks: 'nothing sent until then',
       invites: '',
     },
   },

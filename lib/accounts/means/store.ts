@@ -1,4 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
+import { toDisabled } from '../../storage/disabled-webhooks.ts'
 import { type Micros, type Sql, sql, where } from '../../storage/sql.ts'
 import type { Means } from './rules.ts'
 
@@ -21,6 +22,8 @@ interface Rows {
   of?: (userId: string) => Sql
   ofAll?: Sql
   which?: Sql
+  /** What ends a row that stays. Without it, rows are deleted. */
+  ended?: (now: Micros) => Sql
   /** The column of the row that may stay, and its value. */
   except?: { column: Sql; value: keyof Ending }
 }
@@ -48,21 +51,28 @@ export const ROWS: Record<Exclude<Means, 'invites' | 'tokens'>, Rows> = {
     except: { column: sql`email_key`, value: 'email_key' },
   },
   hooks: { table: sql`hooks`, user: sql`created_by` },
+  webhooks: {
+    table: sql`webhooks`,
+    user: sql`user_id`,
+    which: sql`status <> 'disabled'`,
+    ended: (now) => toDisabled('lockdown', now),
+  },
   known_browsers: { table: sql`known_devices`, user: sql`user_id` },
 }
 
-/** Deletes the rows of a means. By the index of its table on the user. @returns the number deleted */
+/** Ends the rows of a means. By the index of its table on the user. @returns the number that ended */
 export function deleteMeans(
   tx: Queries,
   means: keyof typeof ROWS,
   holder: Holder,
-  stays: Ending = {},
+  { now, ...stays }: Ending & { now: Micros },
 ): Promise<number> {
-  const { table, user, of, ofAll, which, except }: Rows = ROWS[means]
+  const { table, user, of, ofAll, which, except, ended }: Rows = ROWS[means]
   const kept = except && stays[except.value]
   const rows =
     'all' in holder ? (ofAll ?? sql`${user} IS NOT NULL`) : (of?.(holder.user_id) ?? sql`${user} = ${holder.user_id}`)
-  return tx.run(sql`DELETE FROM ${table} ${where(rows, which, !!kept && sql`${except.column} <> ${kept}`)}`)
+  const ending = where(rows, which, !!kept && sql`${except.column} <> ${kept}`)
+  return tx.run(ended ? sql`UPDATE ${table} SET ${ended(now)} ${ending}` : sql`DELETE FROM ${table} ${ending}`)
 }
 
 /** Refuses the signed tokens that were issued up to an instant. They have no rows, so none is counted. */

@@ -33,9 +33,10 @@ export async function findOwners(db: Queries, ids: readonly string[]): Promise<M
   return new Map(rows.map(({ id, owner_id }) => [id, owner_id]))
 }
 
-/** Gives a bot to a user. */
+/** Gives a bot to a user, with its webhooks. */
 export async function setOwner(tx: Queries, id: string, ownerId: string, at: Micros): Promise<void> {
   await tx.run(sql`UPDATE users SET owner_id = ${ownerId}, updated_at = ${at} WHERE id = ${id}`)
+  await tx.run(sql`UPDATE webhooks SET user_id = ${ownerId} WHERE bot_id = ${id}`)
 }
 
 /** Notes that an administrator decides whether a user is disabled, and not the owner any more. */

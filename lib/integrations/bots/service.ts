@@ -22,6 +22,7 @@ import { eraseAccount } from '../../erasure/service.ts'
 import { spendAct } from '../../limits/spending.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
+import { disableOfLostKeys } from '../../storage/disabled-webhooks.ts'
 import { isTaken } from '../../storage/errors.ts'
 import { planBotChange } from './rules.ts'
 import { type BotAnswer, BotChanges, BotInput, BotOfUser, type Bots, BotsQuery, type CreatedBot } from './schema.ts'
@@ -204,6 +205,7 @@ export const revokeKey = useCase({
       await findOwn(tx, actor, botId)
       const key = await deleteKey(tx, keyId, botId)
       if (!key) throw new ChatError('not_found')
+      await disableOfLostKeys(tx, ctx.now(), keyId)
       const detail = { user_id: botId }
       tx.audit({ act: 'key.revoked', ...byActor(actor), subject_id: keyId, detail, names: { key: key.name } })
       tx.recheckStreams({ user_id: botId })

@@ -69,6 +69,13 @@ export const OWN_ROWS: Record<string, OwnRows> = {
     of: (id) => sql`created_by = ${id}`,
     key: ['id'],
   },
+  webhooks: {
+    table: 'webhooks',
+    columns: sql`id, bot_id, url, types, conversation_id, only_notified, bots, event_order, parallel, payload, signature,
+      header_names, description, status, disabled_reason, last_success_at, created_at`,
+    of: SELF,
+    key: ['id'],
+  },
   notifications: {
     table: 'notifications',
     columns: sql`id, kind, at, read_at, conversation_id, root_id, message_id, count`,
@@ -104,6 +111,7 @@ export const OTHER_TABLES: Record<string, string> = {
   idempotency_keys: 'names that a program chose, for a day',
   erased_authors: 'users who are being erased, and have no account',
   merged_users: 'ids of users who were merged into the user, and have no account',
+  webhook_deliveries: 'attempts to send ids of what is exported from its own table, for days',
   token_floors: 'digests of ids of persons who have no account',
   events: 'ids of what is exported from its own table',
   revocations: 'signals between processes, for minutes',

@@ -72,6 +72,7 @@ import { expiredServerKeys } from './0077-expired-server-keys.ts'
 import { bots } from './0080-bots.ts'
 import { hooks } from './0081-hooks.ts'
 import { tokenFloors } from './0084-token-floors.ts'
+import { webhooks } from './0085-webhooks.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -181,6 +182,7 @@ export const MIGRATIONS: readonly Migration[] = [
   bots,
   hooks,
   tokenFloors,
+  webhooks,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -10,11 +10,13 @@ import { findUser, lockUser } from '../../../lib/accounts/users/store.ts'
 import { digest } from '../../../lib/core/ids.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { type Mail, OPERATOR } from '../../../lib/index.ts'
+import { insertWebhook } from '../../../lib/integrations/webhooks/store.ts'
 import { sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes, startNodes } from '../../support/describe-service.ts'
 import { codeOf, innerState, PASSWORD } from '../../support/service.ts'
 import { openStream } from '../../support/stream.ts'
+import { webhookRow } from '../../support/webhook-rows.ts'
 
 const OTHER = 'incorrect battery horse'
 
@@ -42,6 +44,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
     const { bot } = await thief.bots.create({ username: `${name}-bot` })
     const { conversation_id } = await person.conversations.create({})
     await person.hooks.create(conversation_id, { name: 'Alerts' })
+    await context.write((tx) => insertWebhook(tx, webhookRow({ id: context.id(), user_id })))
     const { token: invite } = await thief.invites.create(conversation_id, {})
     await thief.emails.requestChange({ email: `${name}@thief.example` })
     const change = await mailTo(`${name}@thief.example`)
@@ -145,7 +148,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
       'a disabled user',
       'disabled',
       ({ person }) => node.chat.users.change(OPERATOR, person.id, { disabled: true }),
-      { keys: 1, bot_keys: 1 },
+      { keys: 1, bot_keys: 1, webhooks: 1 },
     ],
     ['a lockdown', 'lockdown', ({ person }) => node.chat.users.lockDown(OPERATOR, person.id)],
     [

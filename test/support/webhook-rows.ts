@@ -1,0 +1,40 @@
+import type { WebhookRow } from '../../lib/integrations/webhooks/store.ts'
+
+/** A stored webhook that is active, with defaults for all that a test does not name. */
+export function webhookRow(row: Pick<WebhookRow, 'id'> & Partial<WebhookRow>): WebhookRow {
+  return {
+    user_id: null,
+    bot_id: null,
+    key_id: null,
+    url: 'https://receiver.example/events',
+    host: 'receiver.example',
+    types: '["message.new"]',
+    conversation_id: null,
+    only_notified: 0,
+    bots: 1,
+    event_order: 'none',
+    parallel: 4,
+    payload: 'full',
+    has_content: 0,
+    signature: 'v1',
+    secret: null,
+    previous_secret: null,
+    rotated_at: null,
+    public_key: null,
+    headers: null,
+    header_names: '[]',
+    description: null,
+    status: 'active',
+    disabled_reason: null,
+    disabled_at: null,
+    unverified_at: null,
+    position: '',
+    gap: null,
+    failing_since: null,
+    paused_until: null,
+    last_success_at: null,
+    last_failed: 0,
+    created_at: 1,
+    ...row,
+  }
+}
