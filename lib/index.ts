@@ -26,7 +26,9 @@ export type {
   ScanVerdict,
   Thumbnail,
 } from './ports.ts'
-export { type Chat, createChatService, type StartOptions } from './service.ts'
+export { type Chat, createChatService } from './service.ts'
+export type { StartOptions } from './start.ts'
+export type { Settled } from './storage/archive/copied.ts'
 export { openStorage, type Storage, type StorageOptions } from './storage/open.ts'
 export { postgresConnector } from './storage/postgres/connector.ts'
 export { restoreStorage } from './storage/restore.ts'

@@ -1,8 +1,6 @@
 import { systemActor } from './accounts/host-identity/system.ts'
-import { joinProcess } from './accounts/sessions/cookie-conflicts.ts'
 import type { Features } from './api/features.ts'
 import { assertEventType } from './chat/feed/rules.ts'
-import { ensureFormer } from './chat/memberships/filling.ts'
 import { endStreams } from './cluster/store-presence.ts'
 import { assertParsed } from './config/complete.ts'
 import { type Config, ConfigError } from './config/parse.ts'
@@ -17,21 +15,12 @@ import { bindFeatures } from './features.ts'
 import { flush, idle } from './host-transaction/settle.ts'
 import { createSharedTransactions } from './host-transaction/shared-chat.ts'
 import { createJobs } from './jobs.ts'
-import { forgetOtherServer } from './live/log/restored-dump.ts'
 import type { Listener } from './live/transaction/after-events.ts'
-import { createPeerHandler } from './ops/peer-handler.ts'
 import { createReload } from './ops/reload-state.ts'
-import { resumeRemovals } from './ops/removals.ts'
 import { assertPorts } from './port-kinds.ts'
 import { type EventAfter, PORTS, type Ports } from './ports.ts'
-import { assertImported } from './storage/archive/import.ts'
-import { learnClock } from './storage/clock-notes.ts'
-import { withReason } from './storage/errors.ts'
-import { ensureHistory } from './storage/histories.ts'
-import { assertUtf8 } from './storage/inspect.ts'
+import { createStart, type StartOptions } from './start.ts'
 import { assertStorage, type Storage } from './storage/open.ts'
-import { assertMigrated, listMigrations, migrate, SCHEMA_VERSION } from './storage/schema/migrate.ts'
-import { assertOurs } from './storage/schema/verify.ts'
 import type { HostDatabase } from './storage/shared/client.ts'
 
 /** A conversation service: each use-case as a function, by feature. Failures are `ChatError`s. */
@@ -128,16 +117,6 @@ export interface IdleOptions {
 
 const IDLE_OPTIONS: NamesOf<IdleOptions> = { timeout_ms: 0 }
 
-/** Options of `chat.start`. */
-export interface StartOptions {
-  /** `false` starts no background jobs: for a command beside a running service. */
-  background?: boolean
-  /** `true` accepts tables that were modified by others: for a check that reports them. */
-  changed?: boolean
-}
-
-const START_OPTIONS: NamesOf<StartOptions> = { background: 0, changed: 0 }
-
 /**
  * Creates a service. Before `start()` it creates no table and runs no timer.
  *
@@ -220,70 +199,6 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       await storage.close()
     },
   })
-}
-
-/** The start of a service, and what its end must know of it. */
-function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
-  const { db, clock, cluster, tasks, lifecycle } = ctx
-  const { poller } = ctx.streams
-  let leave: (() => void) | undefined
-  let starting: Promise<void> | undefined
-
-  async function begin(options: StartOptions): Promise<void> {
-    refuseUnknown('chat.start', options, START_OPTIONS)
-    if (lifecycle.state === 'closed') assertStarted(ctx)
-    await assertUtf8(db)
-    await learnClock(db, clock)
-    if (!options.changed) await assertOurs(db)
-    if (ctx.config.storage.migrate) await migrateLogged(ctx)
-    else await assertMigrated(db)
-    await assertImported(db)
-    await ensureHistory(db).catch((error) => {
-      // A command may look at a copy that it must leave as it is; the next start begins the history.
-      if (options.background !== false) throw error
-    })
-    await ctx.search.open()
-    if (lifecycle.state === 'starting') lifecycle.state = 'started'
-    if (options.background === false) return
-    leave ??= await joinProcess(ctx)
-    // Before the first job that deletes by age.
-    await ctx.ops.clockKeeper.begin()
-    await ctx.mail.outbox?.load()
-    await ctx.search.start()
-    await ensureFormer(db)
-    await forgetOtherServer(db)
-    poller.start()
-    if (!(await jobs.start())) return
-    await cluster.start(createPeerHandler(ctx))
-    await resumeRemovals(ctx)
-    tasks.start()
-  }
-
-  return {
-    start(options: StartOptions = {}): Promise<void> {
-      const before = lifecycle.state
-      if (before === 'created') lifecycle.state = 'starting'
-      starting = begin(options).catch((error) => {
-        lifecycle.state = before
-        throw withReason(error)
-      })
-      return starting
-    },
-    /** Resolves when no start is in progress. */
-    started: async (): Promise<void> => starting?.catch(() => {}),
-    /** The service is no longer one of its process. */
-    leave: (): void => leave?.(),
-  }
-}
-
-/** A new database has no steps worth a line each. */
-async function migrateLogged({ db, log }: Context): Promise<void> {
-  const isNew = (await listMigrations(db)).every((step) => !step.applied_at)
-  const applied = await migrate(db, {
-    onLong: () => log.info('Still migrating the schema, or waiting for another process that holds the database'),
-    onStep: (migration) => isNew || log.info('Migrated the schema', { migration }),
-  })
-  if (isNew && applied.length > 0) log.info(`Created the schema ${SCHEMA_VERSION} in an empty database`)
 }
 
 /** The streams of this process no longer count for the limits of users; after a failure they do until it has stopped. */

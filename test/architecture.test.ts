@@ -23,6 +23,7 @@ const ORDER = [
     'features.ts',
     'host-transaction',
     'jobs.ts',
+    'start.ts',
     'service.ts',
     'endpoints.ts',
   ],

@@ -3,7 +3,6 @@ import { isEncrypting, type Keys } from '../../lib/backups/packing.ts'
 import { copySqlite } from '../../lib/backups/sqlite-copy.ts'
 import { streamBackup, writeBackup } from '../../lib/backups/write.ts'
 import type { Database } from '../../lib/storage/database.ts'
-import { getDatabaseFile } from '../../lib/storage/place.ts'
 import { readDatabaseSize } from '../../lib/storage/vacuum.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { loadConfig } from '../config/load.ts'
@@ -70,9 +69,8 @@ async function writeToOutput(db: Database, keys: Keys): Promise<void> {
 /** Copies the database into an empty file, and shows how it grows. */
 function copier(db: Database, signal: AbortSignal): (path: string) => Promise<void> {
   return async (path) => {
-    const file = await getDatabaseFile(db)
     // The size of a copy.
     const { used_bytes: bytes } = await readDatabaseSize(db)
-    await showGrowth('Copied', { file: path, bytes }, () => copySqlite(file, path, signal))
+    await showGrowth('Copied', { file: path, bytes }, () => copySqlite(db, path, signal))
   }
 }

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { type OpenedBackup, openBackup } from '../../lib/backups/verify.ts'
 import type { Config } from '../../lib/config/parse.ts'
+import type { Settled } from '../../lib/index.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { findBackup, identityArg, readKeys, structureOnly } from '../backups.ts'
 import { loadConfig } from '../config/load.ts'
@@ -33,14 +34,19 @@ export default defineCommand({
       const { bytes, path, is_compared, openFiles } = await findBackup(args.file, config, signal)
       const keys = readKeys(config, args.identity)
       const backup = await openBackup(bytes, keys)
-      // An export fills an empty database, of either kind.
+      let dropped_mails = 0
+      // An export fills an empty database, of either kind, and has no mails.
       if (backup.kind === 'archive') await withStorage(args, (storage) => fill(storage, backup), { create: true })
-      else await restoreFile(backup, config.database, { path, force: args.force === true, signal })
+      else {
+        const options = { path, force: args.force === true, signal }
+        dropped_mails = (await restoreFile(backup, config.database, options)).mails
+      }
       const loaded = await loadFiles(args, await openFiles?.(keys))
       const checked_by = is_compared ? 'sha256' : backup.checked_by
       if (checked_by === 'structure') printNote(`The check covers the ${structureOnly(args.file)}.`)
       const text = `Restored from ${args.file}${filesText(loaded)}. Every client will read the state again.`
-      print(args, { restored: args.file, checked_by, ...loaded }, oneLine(text))
+      if (dropped_mails > 0) printNote(`Dropped ${dropped_mails} mails that waited: the original has sent them.`)
+      print(args, { restored: args.file, checked_by, dropped_mails, ...loaded }, oneLine(text))
     }),
 })
 
@@ -48,14 +54,14 @@ async function restoreFile(
   { bytes }: OpenedBackup,
   { url, prefix }: Config['database'],
   { path, force, signal }: { path: string | undefined; force: boolean; signal: AbortSignal },
-): Promise<void> {
+): Promise<Settled> {
   if (!sqliteFile(url))
     throw new Error(
       'This backup is a SQLite file: restore it with --database sqlite:<path>, and move it to PostgreSQL with "export" and "import"',
     )
   const { restoreStorage } = await import('../../lib/index.ts')
   // By its path if it is not packed: its WAL may be beside it.
-  await restoreStorage(url, path !== undefined && isSqlite(path) ? path : bytes, { force, prefix, signal })
+  return restoreStorage(url, path !== undefined && isSqlite(path) ? path : bytes, { force, prefix, signal })
 }
 
 function isSqlite(path: string): boolean {

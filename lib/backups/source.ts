@@ -28,7 +28,7 @@ export async function withSource<T>(
   }
   await assertBackUpable(db)
   const file = await getDatabaseFile(db)
-  const { bytes, size, close } = await openCopy(file, (copy) => copySqlite(file, copy, signal))
+  const { bytes, size, close } = await openCopy(file, (copy) => copySqlite(db, copy, signal))
   return use({ ends: '.db', bytes, about_bytes: size }).finally(close)
 }
 

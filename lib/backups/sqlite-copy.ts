@@ -1,7 +1,10 @@
+import { markStatement } from '../storage/archive/copied.ts'
+import type { Database } from '../storage/database.ts'
+import { getDatabaseFile } from '../storage/place.ts'
 import { runApart } from '../storage/sqlite/child-process.ts'
 
 const COPY = `
-const [file, copy, parent] = args
+const [file, copy, mark, parent] = args
 // A process that was killed reads no copy, and deletes none.
 const isOrphan = () => process.ppid !== Number(parent)
 try {
@@ -12,6 +15,7 @@ try {
   if (!isOrphan()) {
     const made = open(copy)
     const [check] = Object.values(made.prepare('PRAGMA quick_check').get())
+    if (check === 'ok') made.exec(mark)
     made.close()
     if (check !== 'ok') throw new Error('The database is damaged: ' + check)
   }
@@ -23,10 +27,10 @@ try {
 }
 `
 
-/** Copies a SQLite file that is in use in one consistent state, and checks the copy; in a process of its own. */
-export async function copySqlite(file: string, copy: string, signal: AbortSignal): Promise<void> {
+/** Copies a SQLite file that is in use in one consistent state, checks the copy, and marks it; in a process of its own. */
+export async function copySqlite(db: Database, copy: string, signal: AbortSignal): Promise<void> {
   try {
-    await runApart(COPY, [file, copy, String(process.pid)], signal)
+    await runApart(COPY, [await getDatabaseFile(db), copy, markStatement(db), String(process.pid)], signal)
   } catch (error) {
     signal.throwIfAborted()
     const { stdout, message } = error as { stdout?: string; message: string }

@@ -52,7 +52,10 @@ export async function beginHistory(tx: Queries, { force = false }: { force?: boo
   const { epoch, histories, first, last } = await readState(tx)
   const latest = histories.at(-1)
   if (latest?.epoch === epoch && !force) return
-  const next = { first_id: latest ? (last ?? 0) + 1 : 0, name: laterName(latest?.name), epoch }
+  // The first one is called after the epoch: events from before they had ids get the same ones in each copy.
+  const next = latest
+    ? { first_id: (last ?? 0) + 1, name: laterName(latest.name), epoch }
+    : { first_id: 0, name: epoch.replaceAll('-', ''), epoch }
   const oldest = first ?? Number.POSITIVE_INFINITY
   // No event of the others is stored any more.
   const kept = histories.filter(({ first_id }, n) => {
@@ -84,7 +87,7 @@ async function readState(db: Queries): Promise<State> {
 }
 
 /** A name behind another one, also after the clock was set back: the first 12 digits of an id are its time. */
-function laterName(name = ''): string {
+function laterName(name: string): string {
   const id = newId().replaceAll('-', '')
   if (id > name) return id
   return (Number.parseInt(name.slice(0, 12), 16) + 1).toString(16).padStart(12, '0') + id.slice(12)

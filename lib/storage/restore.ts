@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
 import { restoreTo } from './archive/backup.ts'
+import type { Settled } from './archive/copied.ts'
 import type { Overwriting } from './archive/files.ts'
 import { connectSqlite, toDatabase } from './connect.ts'
 import { createNames } from './names/names.ts'
@@ -23,13 +24,14 @@ const RESTORE_OPTIONS: NamesOf<RestoreOptions> = { force: 0, prefix: 0, signal: 
  *
  * @param database `sqlite:<path>`
  * @param backup the file, or its bytes
+ * @returns what waited in it and was dropped
  * @throws Error when a database exists, unless `force`; when a service uses it; when the backup is unusable
  */
 export async function restoreStorage(
   database: string,
   backup: string | AsyncIterable<Uint8Array>,
   options: RestoreOptions = {},
-): Promise<void> {
+): Promise<Settled> {
   refuseUnknown('restoreStorage', options, RESTORE_OPTIONS)
   if (typeof database !== 'string' || !backup)
     throw new TypeError("restoreStorage: pass the database and the backup: 'sqlite:./data/chat.db', './backup.db'")
@@ -41,5 +43,5 @@ export async function restoreStorage(
     const db0 = await connectSqlite({ path: file })
     return { db: await toDatabase(db0, 'full', { names }), handle: (await db0.getInstance()) as SqliteHandle }
   }
-  await restoreTo(path, typeof backup === 'string' ? resolve(backup) : backup, open, options)
+  return restoreTo(path, typeof backup === 'string' ? resolve(backup) : backup, open, options)
 }

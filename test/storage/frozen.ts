@@ -75,6 +75,7 @@ export const FROZEN = {
     '0084-token-floors': 'fxUJZV9Il1lCWw_qoaTRSxXUbXmGWeioteRj4kEQZdE',
     '0081-hooks': 'GaWHTU0F6xL1HZB-dCbPtf_J1_7_Vrntw7Bhdu2xCNs',
     '0085-webhooks': '72HEHbZuHu86hx1K9r8yXU6-CNU3QHvjsETVOzPNe3Y',
+    '0089-last-deleted-id': 'KijzKJle-bTZADZ-PV2ZG9ycfJbVFervqCCZUBDlogs',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -151,5 +152,6 @@ export const FROZEN = {
     '0084-token-floors': 'Qje1D8Bm_c8UZqcpFLij__uTbjcuFWi7sdTnYgY71fs',
     '0081-hooks': 'AZeZJqfGpFNwlBMPED9Nsov8jltsoF5dDyLKiWCSlkc',
     '0085-webhooks': 'AkK5OdqeAmXqO7-fE-ZCqiX0ZHKf6UfOcFZR1SirZ0I',
+    '0089-last-deleted-id': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
   },
 }

@@ -81,8 +81,8 @@ export function sqliteOrder(db: Database): FeedOrder<number> {
     isAfter: (place, other) => place > other,
     isFuture: async (place) => place > (await head()),
     async isExpired(place) {
-      const row = await db.get<{ first: number | null }>(sql`SELECT min(id) AS first FROM events`)
-      return row?.first ? place < row.first - 1 : false
+      const row = await db.get<{ value: string }>(sql`SELECT value FROM meta WHERE name = 'last_deleted_id'`)
+      return place < Number(row?.value ?? 0)
     },
     steps: (from, to) => [[from, to]],
     within: (_from, _to, id) => id,

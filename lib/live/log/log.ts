@@ -48,10 +48,17 @@ export function listEvents(db: Queries, conversationId: string, seq: number, lim
  */
 export async function deleteEventsBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   // Reads the first `limit` lines by primary key, in a log of any length: ids increase with time.
-  const deletion = sql`DELETE FROM events WHERE id IN (
-       SELECT id FROM (SELECT id, created_at FROM events ORDER BY id LIMIT ${limit}) AS oldest
-        WHERE created_at < ${before} AND id < (SELECT max(id) FROM events))`
-  if (tx.dialect === 'sqlite') return tx.run(deletion)
+  const due = sql`SELECT id FROM (SELECT id, created_at FROM events ORDER BY id LIMIT ${limit}) AS oldest
+        WHERE created_at < ${before} AND id < (SELECT max(id) FROM events)`
+  const deletion = sql`DELETE FROM events WHERE id IN (${due})`
+  if (tx.dialect === 'sqlite') {
+    // A stream can resume only from the last of them on. That earlier ones are missing may be due to a deleted conversation.
+    await tx.run(
+      sql`INSERT INTO meta (name, value) SELECT 'last_deleted_id', max(id) FROM (${due}) WHERE true HAVING max(id) IS NOT NULL
+          ON CONFLICT (name) DO UPDATE SET value = max(CAST(meta.value AS INTEGER), CAST(excluded.value AS INTEGER))`,
+    )
+    return tx.run(deletion)
+  }
   // A stream can resume only from a snapshot that sees all transactions whose events are deleted.
   const row = await tx.get<{ count: number }>(
     sql`WITH deleted AS (${deletion} RETURNING xid),

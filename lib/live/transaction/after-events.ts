@@ -23,14 +23,23 @@ const TIMEOUT_MS = 250
 /** How many events of a conversation are read at once. */
 const PAGE = 64
 
+/** How long what was read may be passed on: a message may be edited or deleted while the host is slow. */
+const FRESH_MS = 1_000
+
 /** How long `close` waits for the events that were committed before. */
 const CLOSE_TIMEOUT_MS = 2_000
 
-type Range = Omit<EventRange, 'conversation_id'>
+/** The events of a commit in one conversation. */
+interface Range extends Omit<EventRange, 'conversation_id'> {
+  /** The number of the commit: functions that were added later do not get it. */
+  commit: number
+}
 
 /** A range that waits, and how many characters of its events are kept. */
 interface Waiting extends Range {
   characters: number
+  /** When it was committed, by `performance.now()`. */
+  at: number
 }
 
 /** Passes the events that this process has committed on to the host. */
@@ -86,10 +95,10 @@ export function createAfterEvents(deps: Deps): AfterEvents {
   }
 
   /** Drops the events themselves where too much of them is kept. */
-  function bounded({ first, last, known, ids }: Range): Waiting {
+  function bounded({ known, ...range }: Range): Waiting {
     const size = count < MAX_KEPT.events && known.length > 0 ? JSON.stringify(known).length : 0
     const isKept = size > 0 && characters + size <= MAX_KEPT.characters
-    return { first, last, known: isKept ? known : [], ids, characters: isKept ? size : 0 }
+    return { ...range, known: isKept ? known : [], characters: isKept ? size : 0, at: performance.now() }
   }
 
   function add(conversationId: string, range: Range): void {
@@ -110,7 +119,8 @@ export function createAfterEvents(deps: Deps): AfterEvents {
     committed({ ranges }) {
       // Without a function of the host no event is kept.
       if (isClosed || !isWanted()) return
-      for (const { conversation_id, ...range } of ranges) add(conversation_id, range)
+      const commit = listeners.nextCommit()
+      for (const { conversation_id, ...range } of ranges) add(conversation_id, { ...range, commit })
     },
     idle: workers.idle,
     async close() {
@@ -155,22 +165,32 @@ type Failed = ReturnType<typeof warnOnce<[cause: string]>>
 interface Called {
   listener: Listener
   failed: Failed
+  /** The last commit before it was added. */
+  since: number
+  isOff?: true
 }
 
 /** The functions that are called with the events of a type. */
 function createListeners(log: Log) {
   const byType = createIndex<Called>()
+  let commit = 0
   return {
     hasAny: () => byType.size() > 0,
     of: byType.get,
+    /** @returns the number of the next commit */
+    nextCommit: () => ++commit,
     add(type: string, listener: Listener): () => void {
       // An object of its own: the same function may be added twice.
-      const called = {
+      const called: Called = {
         listener,
         failed: warnOnce((cause: string) => log.warn('A function of chat.on has failed', { cause })),
+        since: commit,
       }
       byType.add(type, called)
-      return () => byType.remove(type, called)
+      return () => {
+        called.isOff = true
+        byType.remove(type, called)
+      }
     },
   }
 }
@@ -183,9 +203,12 @@ function createPassing(
 ) {
   const failed = warnOnce((cause: string) => log.warn('hooks.afterEvent has failed', { cause }))
 
-  async function call({ listener, failed }: Called, event: EventAfter): Promise<void> {
+  async function call(called: Pick<Called, 'listener' | 'failed' | 'isOff'>, event: EventAfter): Promise<void> {
+    const { listener, failed } = called
     try {
-      const late = await withDeadline(Promise.resolve(event).then(listener), TIMEOUT_MS, 'late')
+      // Another function may have turned this one off a moment ago.
+      const calling = Promise.resolve().then(() => (called.isOff ? undefined : listener(event)))
+      const late = await withDeadline(calling, TIMEOUT_MS, 'late')
       if (late === 'late') failed(`it took longer than ${TIMEOUT_MS} ms`)
       else failed.reset()
     } catch (error) {
@@ -193,27 +216,37 @@ function createPassing(
     }
   }
 
-  async function pass(event: EventAfter): Promise<void> {
+  async function pass(event: EventAfter, commit: number): Promise<void> {
     if (hook) await call({ listener: hook, failed }, event)
-    const calls = [...listenersOf(event.type)].map((called) => call(called, event))
-    if (calls.length > 0) await Promise.all(calls)
+    const due = [...listenersOf(event.type)].filter(({ since }) => since < commit)
+    if (due.length > 0) await Promise.all(due.map((called) => call(called, event)))
   }
 
   return {
     failed,
     /** A read that fails loses the rest of the range. */
-    async passRange(conversation_id: string, { first, last, known, ids }: Range): Promise<void> {
+    async passRange(conversation_id: string, { first, last, known, ids, at, commit }: Waiting): Promise<void> {
       const histories = await listHistories()
+      let page = { lines: known, at }
+      const isFresh = () => performance.now() - page.at < FRESH_MS
       for (let next = first; next <= last && !isClosed(); ) {
-        const lines = known.length > 0 ? known : (await sourceOf(conversation_id).read(next - 1, PAGE)).lines
+        if (page.lines.length === 0 || !isFresh()) {
+          const read_at = performance.now()
+          page = { lines: (await sourceOf(conversation_id).read(next - 1, PAGE)).lines, at: read_at }
+        }
+        const { lines } = page
         const subjects = await subjectsIn(lines.map(({ event }) => event))
+        page = { ...page, lines: [] }
+        if (lines.length === 0) break
         for (const [index, { seq, event }] of lines.entries()) {
-          if (seq > last || isClosed()) break
+          if (seq > last || isClosed()) return
+          next = seq + 1
           const id = toEventName(histories, ids[seq - first]!)
           const more = { id, conversation_id, seq, subjects: subjects[index]! }
-          if (event) await pass({ ...(event as PersistedEvent), ...more } as EventAfter)
+          // The objects of the log belong to the streams: what the host changes in its own reaches no one else.
+          if (event) await pass({ ...(structuredClone(event) as PersistedEvent), ...more } as EventAfter, commit)
+          if (!isFresh()) break
         }
-        next = (lines.at(-1)?.seq ?? last) + 1
       }
     },
   }

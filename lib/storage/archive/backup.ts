@@ -2,18 +2,15 @@ import { createReadStream, createWriteStream, existsSync, rmSync, statSync } fro
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { newId } from '../../core/ids.ts'
-import { hasTable } from '../catalog.ts'
-import { forgetClock } from '../clock-notes.ts'
 import type { Database, Queries } from '../database.ts'
 import { isDamage } from '../errors.ts'
-import { beginHistory } from '../histories.ts'
 import { findDatabaseFile, getDatabaseFile } from '../place.ts'
 import { assertMigratable } from '../schema/migrate.ts'
 import { assertAlone, assertOurs } from '../schema/verify.ts'
 import { sql } from '../sql.ts'
 import { runApart } from '../sqlite/child-process.ts'
 import type { SqliteHandle } from '../sqlite/connection.ts'
+import { markCopy, type Settled, settleCopy } from './copied.ts'
 import { assertFree, databaseFiles, type Overwriting, replaceFile } from './files.ts'
 
 /** An open SQLite file. */
@@ -23,7 +20,8 @@ export interface OpenFile {
 }
 
 /**
- * Writes a copy of a SQLite database to `file` in one consistent state, while other connections continue to write.
+ * Writes a copy of a SQLite database to `file` in one consistent state, while other connections continue to write. It is
+ * marked as a copy.
  *
  * @returns the size of the copy in bytes
  * @throws Error for another kind of database, and one with other tables than chat-server's; when `file` exists; when
@@ -32,7 +30,7 @@ export interface OpenFile {
 export async function backUp(db: Database, file: string, { force = false }: Overwriting): Promise<number> {
   await assertOther(db, file)
   await assertBackUpable(db)
-  return replaceFile(file, { force }, (partial) => db.run(sql`VACUUM INTO ${partial}`))
+  return copyWhole(db, file, { force })
 }
 
 /** @throws Error for another kind of database, and one with other tables than chat-server's */
@@ -43,13 +41,17 @@ export async function assertBackUpable(db: Database): Promise<void> {
 }
 
 /**
- * Writes a copy of a whole SQLite file, whatever it contains, in one consistent state.
+ * Writes a copy of a whole SQLite file of the service, whatever else it contains, in one consistent state, and marks it as a
+ * copy.
  *
  * @returns its size in bytes
  * @throws Error when `file` exists, and when there is no room for it
  */
-export function copyWhole(db: Database, file: string): Promise<number> {
-  return replaceFile(file, {}, (partial) => db.run(sql`VACUUM INTO ${partial}`))
+export function copyWhole(db: Database, file: string, options: Overwriting = {}): Promise<number> {
+  return replaceFile(file, options, async (partial) => {
+    await db.run(sql`VACUUM INTO ${partial}`)
+    await markCopy(db, partial)
+  })
 }
 
 /**
@@ -66,7 +68,8 @@ export async function restoreTo(
   backup: string | AsyncIterable<Uint8Array>,
   open: (file: string) => Promise<OpenFile>,
   { force = false, signal }: Overwriting & { signal?: AbortSignal | undefined },
-): Promise<void> {
+): Promise<Settled> {
+  let settled: Settled
   const isFile = typeof backup === 'string'
   if (isFile && !existsSync(backup)) throw new Error(`There is no backup at ${backup}`)
   if (isFile) assertComplete(backup)
@@ -78,14 +81,14 @@ export async function restoreTo(
     const { db } = await open(partial)
     try {
       await assertRestorable(db, isFile ? backup : 'The backup', signal)
-      await renewEpoch(db)
-      await deleteMails(db)
+      settled = await settleCopy(db)
     } finally {
       await db.close()
     }
     // The WAL of a deleted or damaged database: SQLite would apply its commits to this one.
     for (const part of databaseFiles(file).slice(1)) rmSync(part, { force: true })
   })
+  return settled!
 }
 
 /** @throws Error for a copy that is damaged, is newer than this program, or has other tables than chat-server's */
@@ -94,28 +97,6 @@ export async function assertRestorable(db: Database, name: string, signal?: Abor
   await assertMigratable(db)
   await assertAlone(db)
   await assertOurs(db)
-}
-
-/**
- * Starts a new event history: positions issued before become invalid, and no new event gets the id of an earlier one. Its backups get a new id, too: as the copy of a database
- * it would delete those of the original, and wait for a backup that the original was making.
- */
-export async function renewEpoch(db: Database): Promise<void> {
-  // An older schema may lack it.
-  const hasSchedules = await hasTable(db, 'schedules')
-  await db.write(async (tx) => {
-    await tx.run(sql`UPDATE meta SET value = ${newId()} WHERE name = 'epoch'`)
-    await beginHistory(tx)
-    if (hasSchedules) await tx.run(sql`DELETE FROM schedules`)
-    // The time since the backup is no step of a clock.
-    await forgetClock(tx)
-  })
-}
-
-/** The mails that waited then have been sent since. A backup may be older than the table. */
-async function deleteMails(db: Database): Promise<void> {
-  if (!(await hasTable(db, 'tasks'))) return
-  await db.write((tx) => tx.run(sql`DELETE FROM tasks WHERE kind IN ('mail.send', 'mail.failed')`))
 }
 
 /** If a database was copied by other means, its last commits may be in a file next to it. */

@@ -250,6 +250,28 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     await resumed.close()
   })
 
+  it('resumes after the oldest conversation was deleted, but from no event that retention deleted, with an empty log too', async () => {
+    const { chat } = nodes[0]!
+    const { db } = innerState(chat)
+    const oldest = await converse(ada)
+    const stream = await open()
+    const from = (await stream.next())!.id!
+    await stream.close()
+    await post(ada, oldest, 'gone')
+    const kept = await converse(ada)
+    await post(ada, kept, 'kept')
+    await db.run(sql`DELETE FROM events WHERE conversation_id = ${oldest}`)
+    const resumed = await open(from)
+    expect((await resumed.next())!.event).toMatchObject({ type: 'stream.ready', payload: { resumed: true } })
+    await resumed.close()
+    await db.run(sql`UPDATE events SET created_at = 1`)
+    await chat.ops.prune()
+    await db.run(sql`DELETE FROM events WHERE conversation_id = ${kept}`)
+    const reset = await open(from)
+    expect((await reset.until('stream.reset')).at(-1)!.event.payload).toMatchObject({ reason: 'expired' })
+    await reset.close()
+  })
+
   it.each(['', 'x', '0123456789abcdef.1', `${'0'.repeat(16)}.99`, `${'0'.repeat(16)}.${'1_'.repeat(99)}--`])(
     'refuses to resume from %j',
     async (id) => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { EventAfter, Log } from '../../../lib/context.ts'
 import type { NumberedEvent } from '../../../lib/live/log/log.ts'
 import { createAfterEvents } from '../../../lib/live/transaction/after-events.ts'
@@ -110,4 +110,71 @@ it('calls the functions of a type after the hook with the same object, until the
   for (const off of offs) off()
   await commit(3)
   expect(calls.map(([name]) => name)).toEqual(['hook', 'first', 'hook', 'first', 'hook'])
+})
+
+/** A queue whose events are known, and a log that has tombstones of them. */
+function knownQueue(hook?: (event: EventAfter) => void) {
+  const known = (seq: number) =>
+    ({
+      seq,
+      conversation_id: 'c',
+      at: 0,
+      event: { type: 'message.new', payload: { message: { content: 'text' } } },
+    }) as never
+  const read = async (after: number) => {
+    const event = { type: 'message.new', payload: { message: { content: null } } }
+    return { isLast: true, lines: [{ seq: after + 1, conversation_id: 'c', at: 0, event: event as never }] }
+  }
+  const queue = createAfterEvents({
+    hook,
+    sourceOf: () => ({ read }),
+    subjectsIn: async (events) => events.map(() => ({})),
+    listHistories: async () => [{ first_id: 0, name: '0'.repeat(32), epoch: '' }],
+    log: { warn: () => {} } as unknown as Log,
+  })
+  return { queue, known }
+}
+
+const contentOf = (event: EventAfter) => (event.type === 'message.new' ? event.payload.message.content : '')
+
+it('reads an event again that has waited for a slow host: its message may be deleted by then', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const contents: unknown[] = []
+  const { queue, known } = knownQueue((event) => {
+    contents.push(contentOf(event))
+    vi.advanceTimersByTime(event.seq === 1 ? 900 : 200)
+  })
+  queue.committed(commitOf('c', 1, 3, [known(1), known(2), known(3)]))
+  queue.committed(commitOf('c', 4, 4, [known(4)]))
+  await queue.idle()
+  expect(contents).toEqual(['text', 'text', null, null])
+})
+
+it('gives the host objects of its own: what it changes in them is seen by no stream', async () => {
+  const { queue, known } = knownQueue((event) => {
+    if (event.type === 'message.new') event.payload.message.content = 'changed'
+  })
+  const line = known(1) as NumberedEvent
+  queue.committed(commitOf('c', 1, 1, [line]))
+  await queue.idle()
+  expect(line.event).toMatchObject({ payload: { message: { content: 'text' } } })
+})
+
+it('calls no function with an event from before it was added, nor one that another has just taken off', async () => {
+  const calls: string[] = []
+  const { queue, known } = knownQueue()
+  let offs: (() => void)[] = []
+  queue.on('message.new', () => {
+    calls.push('first')
+    for (const off of offs) off()
+  })
+  queue.committed(commitOf('c', 1, 1, [known(1)]))
+  offs = [queue.on('message.new', () => calls.push('late'))]
+  await queue.idle()
+  expect(calls).toEqual(['first'])
+  offs.push(queue.on('message.new', () => calls.push('off')))
+  queue.committed(commitOf('c', 2, 2, [known(2)]))
+  await queue.idle()
+  expect(calls).toEqual(['first', 'first'])
 })

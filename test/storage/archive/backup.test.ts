@@ -4,12 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { openStorage, restoreStorage } from '../../../lib/index.ts'
+import { listHistories } from '../../../lib/storage/histories.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { createPostgresDatabase } from '../../support/databases.ts'
 import { innerState, PASSWORD, startService, startThread, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 const NOISE = randomBytes(10_000)
+
+async function readHistory(service: TestService): Promise<{ epoch: string; names: string[] }> {
+  const { db } = innerState(service)
+  const { value } = (await db.get<{ value: string }>(sql`SELECT value FROM meta WHERE name = 'epoch'`))!
+  return { epoch: value, names: (await listHistories(db)).map(({ name }) => name) }
+}
 
 describe('a backup of SQLite', () => {
   let folder: string
@@ -37,6 +44,40 @@ describe('a backup of SQLite', () => {
     services.splice(services.indexOf(service), 1)
     await service.close()
   }
+
+  it('begins a history of its own when it is started without a restore, once, and drops what the original does', async () => {
+    const service = await start()
+    const { ada, conversation_id } = await startThread(service)
+    const { db } = innerState(service)
+    await db.run(sql`INSERT INTO tasks (id, kind, key, due_at) VALUES ('t', 'mail.send', 'k', 9000000000000000)`)
+    const storage = await openStorage({ database: url })
+    await storage.backup(copy)
+    await storage.close()
+    await ada.messages.postRoot(conversation_id, { content: 'only in the original' })
+    const { epoch, names } = await readHistory(service)
+    const started = await start(`sqlite:${copy}`)
+    const other = await readHistory(started)
+    expect(other.epoch).not.toBe(epoch)
+    expect(other.names).toEqual([...names, expect.any(String)])
+    expect(await innerState(started).db.all(sql`SELECT id FROM tasks WHERE kind = 'mail.send'`)).toEqual([])
+    await stop(started)
+    expect(await readHistory(await start(`sqlite:${copy}`))).toEqual(other)
+    expect(await readHistory(service)).toEqual({ epoch, names })
+  })
+
+  it('gives events from before they had ids the same ones in each copy', async () => {
+    const service = await start()
+    await startThread(service)
+    const { names } = await readHistory(service)
+    await innerState(service).db.run(sql`DELETE FROM meta WHERE name = 'event_histories'`)
+    const storage = await openStorage({ database: url })
+    await storage.backup(copy)
+    await storage.close()
+    const restored = `sqlite:${join(folder, 'restored.db')}`
+    await restoreStorage(restored, copy)
+    for (const database of [restored, `sqlite:${copy}`])
+      expect((await readHistory(await start(database))).names).toEqual([...names, expect.any(String)])
+  })
 
   it('contains everything acknowledged before it began, whatever is written meanwhile', async () => {
     const service = await start()
