@@ -163,6 +163,8 @@ export interface Route<
   metrics_token?: true
   /** The media type of a text response. */
   content_type?: string
+  /** The address itself admits the call: a page of any site may make it, and cookies have no effect. */
+  is_by_address?: true
   /** Whether a call with this body uses no cookies: then pages that may call with a token may make it without one. */
   is_cookieless?: (body: unknown) => boolean
   /** Whether a call with this body is a sign-up, where the caller is a guest: then it acts for none, as one without a session. */

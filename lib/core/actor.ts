@@ -22,6 +22,9 @@ export interface Actor {
   subject?: string
 }
 
+/** An incoming hook: the policies of a conversation do not bind it. */
+export const isHook = ({ system, is_bot }: Actor): boolean => system !== undefined && is_bot === true
+
 /** What a token may allow: each contains what follows it. */
 export const SCOPES = ['write', 'read', 'stream'] as const
 

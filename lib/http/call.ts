@@ -138,13 +138,14 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
   performed.set_cookie = caller?.set_cookie
   // A form of another site must not sign a user in either, and a stream is open before its page turns out to be
   // foreign.
-  const isOfOthers = (route.changes || route.answer === 'stream') && isForeign(request, config)
+  const isGuarded = route.changes && !route.is_by_address
+  const isOfOthers = (isGuarded || route.answer === 'stream') && isForeign(request, config)
   const mayBeCookieless = route.is_cookieless && isTokenOrigin(request.headers.get('origin'), config)
   if (isOfOthers && !mayBeCookieless && !mayBear(caller, call)) throw new ChatError('csrf_failed', FOREIGN)
   if (caller) assertScope(caller.actor, route)
   if (caller?.actor.server_key !== undefined) assertServerKey(caller, route)
   // A page of another site can send a cookie, but no API key.
-  const csrf_hash = route.changes ? caller?.csrf_hash : undefined
+  const csrf_hash = isGuarded ? caller?.csrf_hash : undefined
   const maySignUp =
     route.signs_up !== undefined && caller !== undefined && isGuest(caller.actor) && hasSignIn(contextOf(chat))
   if (csrf_hash !== undefined && !maySignUp) assertCsrf(config, request, csrf_hash)

@@ -205,7 +205,8 @@ async function call(
     url: event.url,
     body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
     given: givenOf(event),
-    gone: () => goneSignal(event),
+    // What has no body is not waited for.
+    gone: () => (method === 'HEAD' ? AbortSignal.abort() : goneSignal(event)),
     isGone: () => event.runtime?.node?.res?.destroyed ?? false,
     ip: address,
   })

@@ -82,6 +82,7 @@ export interface OutgoingDeps {
 export function createOutgoing({ config, resolve = createResolve(), authorities }: OutgoingDeps): Outgoing {
   const connections = createConnections(authorities)
   const running = new Set<AbortController>()
+  let isClosed = false
   const settings = derived(
     () => config.outgoing,
     (outgoing) => ({ ...outgoing, judge: createJudge(outgoing.allowed_networks) }),
@@ -135,6 +136,7 @@ export function createOutgoing({ config, resolve = createResolve(), authorities 
       const { method = 'GET', headers = {}, body, timeout_ms, max_body, accepts = isSuccess } = options
       const target = targetOf(address, options)
       if (!target) throw new OutgoingFailure('address_forbidden')
+      if (isClosed) throw new OutgoingFailure('connect')
       const begun = monotonicMicros()
       const controller = new AbortController()
       running.add(controller)
@@ -157,6 +159,7 @@ export function createOutgoing({ config, resolve = createResolve(), authorities 
     },
 
     close() {
+      isClosed = true
       for (const controller of running) controller.abort()
       connections.close()
     },

@@ -24,6 +24,14 @@ import {
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 const answerAll = (socket: Parameters<typeof onRequests>[0]) => onRequests(socket, () => socket.write(OK))
 
+it('makes no call after it is closed', async () => {
+  const { port, sockets } = await startReceiver(answerAll)
+  const outgoing = openOutgoing({ allowed_networks: ['127.0.0.0/8'], allowed_ports: [port], allow_http: true })
+  outgoing.close()
+  expect(await outcomeOf(outgoing.call(`http://127.0.0.1:${port}/`, { timeout_ms: LONG_MS }))).toBe('connect')
+  expect(sockets).toEqual([])
+})
+
 it('connects to no address of this machine, by whatever name', async () => {
   const own = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address))
   const receivers = await Promise.all([

@@ -42,6 +42,7 @@ export async function read(ctx: Context, actor: Actor, options: FeedOptions = {}
   if (conversation_id !== undefined) await requireMember(ctx, ctx.db, actor, conversation_id)
   const wants: Wanted['wants'] = (row) =>
     names.has(row.type) && (conversation_id === undefined || row.conversation_id === conversation_id)
+  if (actor.is_bot) ctx.streams.presence.noteReading(actor.user_id)
   const visit = createVisit(ctx, actor, signal)
   await visit.enter()
   try {

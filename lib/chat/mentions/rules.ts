@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type Access, hasRight, type Refusal, reachFor, toRefused } from '../../core/access.ts'
-import type { Actor } from '../../core/actor.ts'
+import { type Actor, isHook } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { isNamed } from '../../core/policy.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
@@ -102,6 +102,7 @@ export function decideMentions(
 export function refusalOfAll(access: Access, writer: Writer): Refusal | undefined {
   const right = 'mention_all'
   if (reachFor(access, writer.actor, right) === undefined) return { reason: 'role', right }
+  if (isHook(writer.actor)) return undefined
   const isNamedThere = isNamed(toPolicy(writer).mention_all, (each) => hasRight(access, writer.role, each))
   return isNamedThere ? undefined : { reason: 'policy', right }
 }

@@ -1,5 +1,5 @@
 import type { OtherKind } from '../../accounts/users/schema.ts'
-import type { Actor } from '../../core/actor.ts'
+import { type Actor, isHook } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { MAX_QUOTE_LENGTH, toExcerpt } from '../../core/excerpt.ts'
 import type { Attachment } from '../attachments/schema.ts'
@@ -56,7 +56,7 @@ export function assertContentFits(content: string, maximum: number): void {
  */
 export function postedRole(actor: Actor, role: 'user' | 'assistant' | undefined, layout: Layout): Message['role'] {
   // An incoming hook asks no assistant.
-  if (actor.system !== undefined && actor.is_bot) return 'user'
+  if (isHook(actor)) return 'user'
   if (actor.system !== undefined) return role === 'assistant' ? role : 'system'
   return role ?? (layout === 'assistant' ? 'assistant' : 'user')
 }

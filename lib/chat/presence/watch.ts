@@ -2,6 +2,7 @@ import type { Cluster } from '../../cluster/cluster.ts'
 import type { Log } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
 import { createSlots } from '../../core/scheduling/slots.ts'
+import { SECOND } from '../../core/units.ts'
 import type { Hub } from '../../live/hub/hub.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Kv } from '../../storage/kv.ts'
@@ -34,6 +35,12 @@ interface WatchDeps {
  */
 const SWEEPS_UNTIL_GONE = 2
 
+/** How often the reading of a bot is noted. */
+const READING_MICROS = 20 * SECOND
+
+/** The number of bots whose reading is remembered. */
+const MAX_READING = 10_000
+
 /** The presence of users, as this process and those beside it know it. */
 export type PresenceWatch = ReturnType<typeof createPresenceWatch>
 
@@ -46,22 +53,37 @@ export function createPresenceWatch(deps: WatchDeps) {
   const { hub, log, now } = deps
   const { heartbeats, remotePresence, localSessions, lookup, publishing, changed, counts, outdated, introduce } =
     createParts(deps)
+  /** When bots were noted as reading, the oldest first. */
+  const readings = new Map<string, Micros>()
+
+  /** Sets the status of a user; without a stream it is valid for a minute. */
+  async function heartbeat(userId: string, status: Presence['status']): Promise<void> {
+    await heartbeats.set(userId, status, now())
+    remotePresence.heartbeatReceived(userId, status)
+    publishing.add(userId)
+  }
 
   return {
     ...lookup,
+    heartbeat,
+
+    /** A bot asks for its events, or has received one: it is online for the next minute. A store that fails loses it. */
+    noteReading(userId: string): void {
+      const at = now()
+      const last = readings.get(userId)
+      if (last !== undefined && Math.abs(at - last) < READING_MICROS) return
+      readings.delete(userId)
+      readings.set(userId, at)
+      const [oldest] = readings.keys()
+      if (readings.size > MAX_READING) readings.delete(oldest!)
+      void heartbeat(userId, 'online').catch(() => {})
+    },
 
     /** Publishes the status of a new participant to its conversation. A failure is logged: the user has joined already. */
     introduce: (conversationId: string, userId: string): Promise<void> =>
       introduce(conversationId, userId).catch((error) =>
         log.warn('The presence of a new participant could not be sent', { cause: causeText(error) }),
       ),
-
-    /** Sets the status of a user; without a stream it is valid for a minute. */
-    async heartbeat(userId: string, status: Presence['status']): Promise<void> {
-      await heartbeats.set(userId, status, now())
-      remotePresence.heartbeatReceived(userId, status)
-      publishing.add(userId)
-    },
 
     /** A stream of the user was opened or closed. A recently set status stays valid. */
     streamsChanged(userId: string): void {

@@ -48,6 +48,7 @@ export const post = route({
   description:
     'Without a sign-in. `{ content, parent_id?, metadata? }` is answered with the message. A body of Slack (`text`, `blocks`, `attachments`), also as the field `payload` of a form, is answered with the text `ok` and 200. One post a second, and 30 at once. `Idempotency-Key` as for posts.',
   access: 'public',
+  is_by_address: true,
   form: { field: 'payload' },
   text_if_empty: 'ok',
   body: HookBody,

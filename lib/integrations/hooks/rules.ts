@@ -14,7 +14,7 @@ export interface HookedMessage {
 /** What a body says. @throws ChatError `validation_failed` for one without text */
 export function toMessage(body: HookBody, maximum: number): HookedMessage {
   const { content, parent_id, metadata } = body
-  if (content !== undefined)
+  if (content !== undefined && content !== null)
     return {
       content,
       ...(parent_id !== undefined && { parent_id }),

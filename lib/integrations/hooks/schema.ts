@@ -46,7 +46,8 @@ export const Unchecked = v.unknown()
  * What a tool posts: `content`, with `parent_id` and `metadata`; or `text`, `blocks` and `attachments` of a message of Slack.
  */
 export const HookBody = v.object({
-  content: v.optional(text(MAX_LENGTH.message)),
+  // A tool that fills a template may leave it empty beside the text of a body of Slack.
+  content: v.optional(v.nullable(text(MAX_LENGTH.message))),
   parent_id: v.optional(Id),
   metadata: v.optional(Unchecked),
   text: v.optional(Unchecked),

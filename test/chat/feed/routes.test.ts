@@ -1,7 +1,8 @@
 import { beforeAll, expect, it } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
-import { codeOf, innerState, type Person, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService, times } from '../../support/service.ts'
+import { signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('GET /api/feed', (openUrl) => {
   const [service, without] = setUpNodes(async () => {
@@ -42,6 +43,14 @@ describeOnEachDatabase('GET /api/feed', (openUrl) => {
     await new Promise((resolve) => setTimeout(resolve, 200))
     await service.chat.users.endSessions(await service.chat.users.actor(ada.id), grace.id)
     expect(await waiting).toBe('unauthenticated')
+  })
+
+  it('answers HEAD at once', async () => {
+    const { cookie } = await signInByHand(service.base_url, ada.email, PASSWORD)
+    const { position } = await ada.feed.read()
+    const url = `${service.base_url}/api/feed?wait_seconds=50&after=${encodeURIComponent(position)}`
+    const response = await fetch(url, { method: 'HEAD', headers: { cookie }, signal: AbortSignal.timeout(20_000) })
+    expect(response.status).toBe(200)
   })
 
   it('leaves its place among the streams when the client disconnects', async () => {

@@ -269,6 +269,20 @@ describeOnEachDatabase('bots', (openUrl) => {
     })
   })
 
+  it('is online for a minute after it has asked for its events', async () => {
+    const { owner, bot, client } = await make()
+    const { conversation_id } = await owner.conversations.create({ title: 'Room' })
+    await owner.participants.add(conversation_id, { user_id: bot.id })
+    const status = async () => (await owner.presence.list({ user_ids: bot.id })).presence[0]!.status
+    expect(await status()).toBe('offline')
+    const { position } = await client.feed.read()
+    await expect.poll(status).toBe('online')
+    ahead += 61 * SECOND
+    expect(await status()).toBe('offline')
+    await client.feed.read({ after: position })
+    await expect.poll(status).toBe('online')
+  })
+
   it('opens streams by a ticket, which ends with its key', async () => {
     const { owner, bot, client } = await make()
     expect(await codeOf(client.tokens.issue({}))).toBe('forbidden')

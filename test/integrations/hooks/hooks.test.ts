@@ -5,7 +5,8 @@ import { findServiceId } from '../../../lib/storage/secret.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, innerState, type Person, startService } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService } from '../../support/service.ts'
+import { signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('incoming hooks', (openUrl) => {
   const lines: string[] = []
@@ -127,6 +128,24 @@ describeOnEachDatabase('incoming hooks', (openUrl) => {
     expect((await post(url, { text: 'x' })).status).toBe(200)
     await ada.conversations.rename(conversation_id, { frozen: true })
     expect((await post(url, { text: 'x' })).status).toBe(409)
+  })
+
+  it('takes a body of Slack beside an empty content, and mentions all whatever the policy of the room says', async () => {
+    const { url, conversation_id } = await make()
+    const grace = await service.signIn('grace')
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+    await ada.conversations.rename(conversation_id, { policy: { mention_all: 'nobody' } })
+    expect((await post(url, { content: null, text: '@all web is down' })).status).toBe(200)
+    expect((await ada.messages.list(conversation_id)).messages).toMatchObject([{ mentions: { all: true } }])
+    expect((await post(url, { content: null })).status).toBe(422)
+  })
+
+  it('posts from a page of any site, whose cookies have no effect', async () => {
+    const { url } = await make()
+    const page = { origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' }
+    expect((await post(url, { text: 'x' }, page)).status).toBe(200)
+    const { cookie } = await signInByHand(service.base_url, ada.email, PASSWORD)
+    expect((await post(url, { text: 'x' }, { ...page, cookie })).status).toBe(200)
   })
 
   it('posts thirty at once, and one a second', async () => {
