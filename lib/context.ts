@@ -59,6 +59,7 @@ export type {
   ConversationStreamEvent,
   EphemeralEvent,
   PersistedEvent,
+  PrivateEvent,
   StreamEvent,
 } from './chat/events/schema.ts'
 export type { MadeNotification } from './chat/notifications/store-making.ts'

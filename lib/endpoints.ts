@@ -24,6 +24,7 @@ import * as events from './chat/events/routes.ts'
 import * as feed from './chat/feed/routes.ts'
 import * as invites from './chat/invites/routes.ts'
 import * as messages from './chat/messages/routes.ts'
+import * as notices from './chat/notices/routes.ts'
 import * as notifications from './chat/notifications/routes.ts'
 import * as participants from './chat/participants/routes.ts'
 import * as people from './chat/people/routes.ts'
@@ -95,6 +96,7 @@ export const endpoints = {
   pins,
   search,
   answers,
+  notices,
   notifications,
   presence,
   limits: { ...limits, ...throttling },

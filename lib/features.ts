@@ -43,6 +43,7 @@ import * as invites from './chat/invites/service.ts'
 import * as invitePreview from './chat/invites/service-preview.ts'
 import * as messages from './chat/messages/service.ts'
 import * as changes from './chat/messages/service-changes.ts'
+import * as notices from './chat/notices/service.ts'
 import * as notifications from './chat/notifications/service.ts'
 import * as notificationMails from './chat/notifications/service-mail.ts'
 import * as participants from './chat/participants/service.ts'
@@ -157,6 +158,7 @@ export const USE_CASES = {
   },
   messages: { ...useCasesOf(messages), ...useCasesOf(changes), list: timeline.list },
   attachments: { ...useCasesOf(attachments), ...useCasesOf(links) },
+  notices: useCasesOf(notices),
   pins: useCasesOf(pins),
   receipts: useCasesOf(receipts),
   snapshots: useCasesOf(snapshots),

@@ -223,11 +223,14 @@ export type JoinVerdict = void | undefined | { refuse: string }
  * An event of the log, with its id, which no other event has, its number in its conversation, and your own ids of the users that it names, by their user ids,
  * where your application has the login.
  */
-export type EventAfter = PersistedEvent & {
-  id: string
-  conversation_id: string
-  seq: number
-  subjects: Record<string, string>
+export type EventAfter = { id: string; conversation_id: string; subjects: Record<string, string> } & (
+  | (Exclude<PersistedEvent, PrivateKind> & { seq: number })
+  | (Extract<PersistedEvent, PrivateKind> & { seq?: undefined; for_user_id: string })
+)
+
+/** The events for one user alone, who is `for_user_id`: they have no number in their conversation. */
+interface PrivateKind {
+  type: 'notice.new' | 'notice.removed'
 }
 
 /**

@@ -107,6 +107,11 @@ export const OPERATIONS = {
   newcomers: {
     signUp: 'POST /api/auth/sign-up body session',
   },
+  notices: {
+    create: 'POST /api/conversations/{conversation_id}/notices body',
+    list: 'GET /api/conversations/{conversation_id}/notices',
+    remove: 'DELETE /api/notices/{notice_id}',
+  },
   notifications: {
     list: 'GET /api/notifications query',
     markRead: 'POST /api/notifications/read body',

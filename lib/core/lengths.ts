@@ -25,6 +25,8 @@ export const MAX_LENGTH = {
   file_name: 255,
   /** The host's own JSON of a conversation or a message, in bytes of UTF-8. */
   metadata: 4096,
+  /** A text for one participant, in bytes of UTF-8. */
+  notice: 16 * 1024,
   search: 200,
   /** What is searched for in messages. */
   query: 500,

@@ -20,6 +20,7 @@ import { createAuthorEraser } from '../chat/messages/erase-author.ts'
 import { eraseMentions } from '../chat/messages/erase-mentions.ts'
 import { forgetReasons } from '../chat/messages/store-erasing.ts'
 import { deleteKeysOf } from '../chat/messages/store-idempotency.ts'
+import { eraseNotices } from '../chat/notices/ending.ts'
 import { eraseFromInboxes } from '../chat/notifications/store-removing.ts'
 import { removeErasedUser } from '../chat/participants/ending.ts'
 import { erasePins } from '../chat/pins/erasure.ts'
@@ -29,6 +30,7 @@ import type { Context } from '../context.ts'
 import { type Actor, assertAdmin, refuseKeys } from '../core/actor.ts'
 import { uniqueKey } from '../core/characters.ts'
 import { useCase } from '../core/use-case.ts'
+import { deletePrivateEvents } from '../live/log/private.ts'
 import type { Tx } from '../live/transaction/transaction.ts'
 import { deleteMailsToUsers } from '../mail/store.ts'
 import { inBatches, inPages, rowsAtOnce } from '../tasks/batches.ts'
@@ -148,6 +150,7 @@ async function removeData(ctx: Context, userId: string): Promise<void> {
     await eraseReactions(ctx, userId)
     await eraseMentions(ctx, userId)
     await eraseUploads(ctx, userId)
+    await eraseNotices(ctx, userId)
     while (await ctx.write((tx) => eraseFromInboxes(tx, userId, rowsAtOnce(ctx.db, INBOX_BATCH))));
     // A call that began before the account was locked may have joined a conversation since.
   } while (!(await deleteAccount(ctx, userId)))
@@ -181,6 +184,7 @@ async function deleteAccount(ctx: Context, userId: string): Promise<boolean> {
     await deleteInvitesTo(tx, uniqueKey(user.email))
     await deleteMailedJoins(tx, userId, uniqueKey(user.email))
     await revokeNewcomers(tx, userId)
+    await deletePrivateEvents(tx, userId)
     await deleteUser(tx, userId)
     await eraseOwnPhoto(tx, user)
     tx.recheckStreams({ user_id: userId })

@@ -56,11 +56,13 @@ export async function setPair(
   )
 }
 
-/** Moves what a user has stored: files, bytes, bots, webhooks, invites, and requests that await an answer. By the indexes of users. */
+/** Moves what a user has stored: files, bytes, bots, webhooks, notices, private events, invites, and requests that await an answer. By the indexes of users. */
 export async function moveBelongings(tx: Queries, { from_id, into_id }: Merge): Promise<void> {
   await tx.run(sql`UPDATE attachments SET uploaded_by = ${into_id} WHERE uploaded_by = ${from_id}`)
   await tx.run(sql`UPDATE blobs SET uploaded_by = ${into_id} WHERE uploaded_by = ${from_id}`)
   await tx.run(sql`UPDATE email_requests SET created_by = ${into_id} WHERE created_by = ${from_id}`)
+  await tx.run(sql`UPDATE notices SET user_id = ${into_id} WHERE user_id = ${from_id}`)
+  await tx.run(sql`UPDATE events SET for_user_id = ${into_id} WHERE for_user_id = ${from_id}`)
   await tx.run(sql`UPDATE hooks SET created_by = ${into_id} WHERE created_by = ${from_id}`)
   await tx.run(sql`UPDATE webhooks SET user_id = ${into_id} WHERE user_id = ${from_id}`)
   await tx.run(sql`UPDATE users SET owner_id = ${into_id} WHERE owner_id = ${from_id}`)

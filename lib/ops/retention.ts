@@ -11,6 +11,7 @@ import { deleteSessionsBefore } from '../accounts/sessions/store-list.ts'
 import { deleteTokenFloorsBefore } from '../accounts/users/store-deleting.ts'
 import { deleteInvitesBefore } from '../chat/invites/store.ts'
 import { deleteKeysBefore } from '../chat/messages/store-idempotency.ts'
+import { deleteExpiredNotices } from '../chat/notices/store.ts'
 import { type InboxRound, pruneInboxes } from '../chat/notifications/expiring.ts'
 import { type JwtConfig, MAX_TOKEN_SECONDS } from '../config/auth.ts'
 import type { Context } from '../context.ts'
@@ -61,6 +62,7 @@ export interface Pruned {
   login_failures: number
   known_devices: number
   idempotency_keys: number
+  notices: number
   notifications: number
   probes: number
   audit_entries: number
@@ -90,6 +92,7 @@ const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
   limit_buckets: { age: always(0), run: deleteDryBuckets },
   login_failures: { age: always(0), run: deleteOldFailures },
   known_devices: { age: always(0), run: deleteExpiredDevices },
+  notices: { age: always(0), run: deleteExpiredNotices },
   idempotency_keys: { age: always(0), run: deleteKeysBefore },
   probes: { age: always(0), run: deleteLeftovers },
   audit_entries: {

@@ -51,6 +51,8 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
         'membership.changed',
         'conversation.updated',
         'user.merged',
+        'notice.new',
+        'notice.removed',
       ],
     },
   },

@@ -83,6 +83,7 @@ const VALID: Record<string, object> = {
   botsCreate: { username: 'a-bot' },
   botsCreateKey: { name: 'a key' },
   hooksCreate: { name: 'a tool' },
+  noticesCreate: { user_id: '01890000-0000-7000-8000-000000000000', content: 'Only for you' },
   usersEnsure: { username: 'somebody-else' },
   usersMerge: { from: { subject: 'one' }, into: { subject: 'other' } },
   usersCreate: { username: 'somebody', email: 'somebody@example.org' },

@@ -171,6 +171,8 @@ const WHOLE = [
   'keysList',
   'botsList',
   'hooksList',
+  // At most a hundred, which test/chat/notices adds to and removes.
+  'noticesList',
   'botsListKeys',
   'identitiesList',
   'nodesList',

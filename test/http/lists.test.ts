@@ -81,7 +81,7 @@ describeOnEachDatabase('lists with the largest items', (openUrl) => {
   it('limit the messages of a replay by their bytes', async () => {
     const { db } = innerState(service)
     const findHead = async (id: string) => (await listHeads(db, [id])).get(id)
-    const source = conversationSource(db, filled.conversation_id, { findHead, photos: () => ({}) })
+    const source = conversationSource(db, filled.conversation_id, { findHead, photos: () => ({}), now: () => 0 })
     const { last } = (await source.head())!
     let seq = 1
     const sizes: number[] = []

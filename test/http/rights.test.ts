@@ -58,6 +58,7 @@ const BODIES: Record<string, (world: World) => object> = {
   newcomersInvite: (world) => ({ email: `invited-${world.serial}@example.org`, mail: false }),
   newcomersSignUp: () => ({ token: 'made up', username: 'somebody', password: PASSWORD }),
   hooksCreate: () => ({ name: 'Alerts' }),
+  noticesCreate: ({ user_id }) => ({ user_id, content: 'Only for you' }),
   hooksPost: () => ({ content: 'Version 42 is live.' }),
   botsCreate: (world) => ({ username: `bot-${world.serial}` }),
   botsChange: () => ({ description: 'Posts' }),
@@ -140,6 +141,7 @@ interface World {
   identity_id: string
   bot_id: string
   hook_id: string
+  notice_id: string
   /** Of a newcomer. */
   invite_id: string
   /** Of a user's photo. */
@@ -217,6 +219,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
     const host = await chat.system('host')
     if (is_open)
       await chat.conversations.rename(host, conversation_id, { visibility: 'open', policy: { join: 'anyone' } })
+    const { notice } = await chat.notices.create(host, conversation_id, { user_id: idOf('member'), content: 'for you' })
     const { token = '' } = await chat.invites.create(founder, conversation_id, {})
     const ids = { root_id: message_id, parent_id: message_id, message_id, user_id: idOf('target') }
     const limits = /^limits/.test(name) ? await createLimits(name) : { id: '', profile_id: '' }
@@ -234,6 +237,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       identity_id,
       bot_id,
       hook_id: bot_id,
+      notice_id: notice.id,
       key,
       invite_id: name === 'newcomersRevoke' ? await inviteNewcomer() : '',
       provider: 'provider_a',

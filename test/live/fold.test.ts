@@ -179,6 +179,8 @@ const ACTIONS: Record<string, Act> = {
 
 /** Routes that change nothing a client reads of a conversation, with the reason. */
 const SILENT: Record<string, string> = {
+  noticesCreate: 'notice.new, to the streams of its reader alone: test/chat/notices',
+  noticesRemove: 'notice.removed, to the streams of its reader alone: test/chat/notices',
   hooksCreate: 'only its maker learns of the address',
   hooksRemove: 'only those who manage the conversation list hooks',
   hooksPost: 'as a post of a user: test/integrations/hooks has it',

@@ -7,6 +7,14 @@ import type { Database, Dialect } from '../../lib/storage/database.ts'
 import type { Sql } from '../../lib/storage/sql.ts'
 import type { Interleaving } from './interleavings.ts'
 
+/** Which rows `listBetween` reads. */
+export interface Between {
+  from: Place
+  to: Place
+  afterId: number
+  limit: number
+}
+
 /** A row to append. */
 export type Line = Pick<FeedRow, 'conversation_id' | 'type' | 'user_id' | 'detail'>
 
@@ -45,7 +53,7 @@ export function createServer(dialect: Dialect, work: Interleaving) {
     return lines.map((line) => {
       const seq = headOf(line.conversation_id) + 1
       heads.set(line.conversation_id, seq)
-      return { ...line, id: ++ids, seq, xid, message_id: null, created_at: clock }
+      return { ...line, id: ++ids, seq, xid, message_id: null, for_user_id: null, created_at: clock }
     })
   }
 
@@ -165,10 +173,10 @@ function createFeed(dialect: Dialect, { rows, snapshot, answer }: Stored) {
           )
           .sort(byId),
       ),
-    listBetween: (from: Place, to: Place, after: number, limit: number) =>
+    listBetween: (_userId: string, { from, to, afterId, limit }: Between) =>
       read(() =>
         between(from, to)
-          .filter(({ id }) => id > after)
+          .filter(({ id }) => id > afterId)
           .slice(0, limit),
       ),
     listOwnChanges: (userId: string, from: Place, to: Place, limit: number) =>

@@ -246,6 +246,9 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
       ...{ id, email: id, email_key: `doctor-${id}@doctor.invalid`, username: id, username_key: id },
       ...{ roles: 'read_only', created_at: at, updated_at: at },
     }))
+    await insert('notices', (id) => ({
+      ...{ id, conversation_id, user_id, author_user_id: user_id, content: id, created_at: at, expires_at: at },
+    }))
     await insert('audit_log', (id) => ({ id, at, act: 'logout' }))
     await insert('notifications', (id) => ({ user_id, id, kind: 'added', at, conversation_id }))
     // The newest event stays.

@@ -172,6 +172,24 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       user: { id: GRACE, username: 'grace', kind: 'person' },
     },
   },
+  'notice.new': {
+    when: 'A program shows a text to you alone. It is no message. Left out once it has ended, and while you do not participate.',
+    example: {
+      notice: {
+        id: '01980a3c-6f0f-7a10-8b20-0c4f1d2e3a50',
+        conversation_id: CONVERSATION,
+        user_id: GRACE,
+        author_user_id: ADA,
+        content: 'Your deploy to staging has failed.',
+        created_at: '2026-11-20T10:00:00.123456Z',
+        expires_at: '2026-11-20T11:00:00.123456Z',
+      },
+    },
+  },
+  'notice.removed': {
+    when: 'A notice to you was dismissed, taken back, or has made way for newer ones. One that ends by its time has no event.',
+    example: { notice_id: '01980a3c-6f0f-7a10-8b20-0c4f1d2e3a50', conversation_id: CONVERSATION },
+  },
   'conversation.updated': {
     when: 'The title, the layout, the topic, the icon, the metadata, the visibility, the automatic joins or the policy of the conversation changed, or it was frozen.',
     example: {

@@ -231,6 +231,12 @@ export const LISTS: Record<string, Followed> = {
     expected: () => undefined,
     path: ({ conversation_id }) => `/api/conversations/${conversation_id}/hooks`,
   },
+  // At most a hundred.
+  noticesList: {
+    key: 'id',
+    expected: () => undefined,
+    path: ({ conversation_id }) => `/api/conversations/${conversation_id}/notices`,
+  },
   // At most a hundred, and at most fifty.
   botsList: { key: 'id', expected: () => undefined, path: () => '/api/bots' },
   botsListKeys: { key: 'id', expected: () => undefined, path: ({ bot_id }) => `/api/bots/${bot_id}/keys` },

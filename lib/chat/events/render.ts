@@ -13,14 +13,22 @@ import { listLightMessages, type MessageRow, toMessage, toPostedMessage, withTex
 import { listReactionStates, type ReactionState, reactionsOf } from '../messages/store-reactions.ts'
 import { listReplyStates, type ReplyStateRow, toReplyState } from '../messages/store-replies.ts'
 import { listSummaries, listThreadTitles, toSummary } from '../threads/store.ts'
+import { composePrivate } from './render-private.ts'
 import type { PersistedEvent } from './schema.ts'
 import { listNotErased } from './store.ts'
+
+/** With what events are composed. */
+export interface Reading {
+  photos: Photos
+  /** What expires is left out from then on. */
+  now: Micros
+}
 
 /**
  * The events of some rows of a log, composed of the current data: no replay has a deleted text, and an event has the
  * current state of its message. As many of them as may be read at once, and at least the first.
  */
-export async function compose(db: Queries, lines: EventRow[], photos: Photos): Promise<NumberedEvent[]> {
+export async function compose(db: Queries, lines: EventRow[], { photos, now }: Reading): Promise<NumberedEvent[]> {
   const light = await loadBy('id', lines, 'message_id', isAboutMessage, (ids) => listLightMessages(db, ids))
   const reactions = await loadBy('id', lines, 'message_id', isAboutReactions, (ids) => listReactionStates(db, ids))
   const sizes = await loadSizes(db, lines)
@@ -47,9 +55,11 @@ export async function compose(db: Queries, lines: EventRow[], photos: Photos): P
   const conversations = await loadBy('id', rows, 'conversation_id', isAboutConversation, (ids) =>
     listConversationFields(db, ids),
   )
+  const privates = await composePrivate(db, rows, now)
 
   function eventOf(row: EventRow): PersistedEvent | undefined {
     const { type, conversation_id } = row
+    if (row.for_user_id !== null) return privates.get(row)
     switch (type) {
       case 'membership.changed':
         return toMembership(row)
@@ -89,7 +99,8 @@ export async function compose(db: Queries, lines: EventRow[], photos: Photos): P
 
   return rows.map((row) => {
     const event = eventOf(row)
-    return { seq: row.seq, conversation_id: row.conversation_id, at: row.created_at, ...(event && { event }) }
+    const { seq, conversation_id, created_at: at, for_user_id } = row
+    return { seq, conversation_id, at, ...(for_user_id !== null && { for_user_id }), ...(event && { event }) }
   })
 }
 

@@ -8,6 +8,7 @@ import { Attachment } from '../attachments/schema.ts'
 import { ConversationFields, ParticipantRole } from '../conversations/schema.ts'
 import { ConversationSettings } from '../conversations/schema-settings.ts'
 import { Message, Reaction, ReplyState } from '../messages/schema.ts'
+import { Notice } from '../notices/schema.ts'
 import { Notification } from '../notifications/schema.ts'
 import { ThreadSummary } from '../threads/schema.ts'
 
@@ -21,6 +22,13 @@ const Counted = v.object({
   // The thread of a reply, when the event is sent.
   thread: v.optional(ReplyState),
 })
+
+/** Events for one user alone: in the user's stream of all conversations, and without a number in their conversation. */
+export const PrivateEvent = v.variant('type', [
+  event('notice.new', v.object({ notice: Notice })),
+  event('notice.removed', v.object({ notice_id: Id, conversation_id: Id })),
+])
+export type PrivateEvent = v.InferOutput<typeof PrivateEvent>
 
 /** Events that are stored in the log, have an id and are replayed. */
 export const PersistedEvent = v.variant('type', [
@@ -113,6 +121,7 @@ export const PersistedEvent = v.variant('type', [
       user: Person,
     }),
   ),
+  ...PrivateEvent.options,
 ])
 export type PersistedEvent = v.InferOutput<typeof PersistedEvent>
 

@@ -6,6 +6,7 @@ import type { Head } from '../../live/log/event-ids.ts'
 import { type EventRow, listEvents, listHeads } from '../../live/log/log.ts'
 import type { JoinedConversation, StreamSources } from '../../live/readers/reader.ts'
 import type { Database } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 import { settingsContext } from '../conversations/service-settings.ts'
 import { listMembershipsOfUsers, listParticipations } from '../memberships/store.ts'
 import { completeInboxEvents } from '../notifications/completing.ts'
@@ -13,13 +14,13 @@ import { countUnreadNotifications } from '../notifications/store.ts'
 import { listSmall } from '../presence/store.ts'
 import { listFollowing, listUnreadUpdates } from '../unread/updates.ts'
 import { findRefusals } from './access.ts'
-import { compose } from './render.ts'
+import { compose, type Reading } from './render.ts'
 
 /** The functions that the hub needs from conversations and users. */
 export function createStreamSources(
   deps: Pick<Context, 'access' | 'db' | 'config' | 'now' | 'sessionNow'>,
 ): StreamSources {
-  const { access, db, config, sessionNow } = deps
+  const { access, db, config, now, sessionNow } = deps
   const { broadcast_participants } = config.presence
   const photos = photosOf(config)
   const findSmall = createLoader(
@@ -33,8 +34,8 @@ export function createStreamSources(
   const findMemberships = createLoader(async (ids) => groupByUser(await listMembershipsOfUsers(db, ids)))
   const countUnread = createLoader((ids) => countUnreadNotifications(db, ids))
   return {
-    ofConversation: (conversationId) => conversationSource(db, conversationId, { findHead, photos }),
-    compose: (rows) => compose(db, rows, photos),
+    ofConversation: (conversationId) => conversationSource(db, conversationId, { findHead, photos, now }),
+    compose: (rows) => compose(db, rows, { photos, now: now() }),
     listMemberships: async (userId) => (await findMemberships(userId)) ?? [],
     getsPresence: async (conversationId) => (await findSmall(conversationId)) ?? false,
     listParticipations: (userIds, conversationIds) => listParticipations(db, userIds, conversationIds),
@@ -60,15 +61,20 @@ function groupByUser(rows: ({ user_id: string } & JoinedConversation)[]): Map<st
 export function conversationSource(
   db: Database,
   conversationId: string,
-  { findHead, photos }: { findHead: Find<Head>; photos: Photos },
+  { findHead, photos, now }: { findHead: Find<Head>; photos: Photos; now: () => Micros },
 ): Source {
   return {
     head: () => findHead(conversationId),
-    read: async (seq, limit) => toPage(db, await listEvents(db, conversationId, seq, limit), limit, photos),
+    read: async (seq, limit) =>
+      toPage(db, await listEvents(db, conversationId, seq, limit), { limit, photos, now: now() }),
   }
 }
 
-async function toPage(db: Database, rows: EventRow[], limit: number, photos: Photos): Promise<Page> {
-  const lines = await compose(db, rows, photos)
+async function toPage(
+  db: Database,
+  rows: EventRow[],
+  { limit, ...reading }: Reading & { limit: number },
+): Promise<Page> {
+  const lines = await compose(db, rows, reading)
   return { lines, isLast: rows.length < limit && lines.length === rows.length }
 }

@@ -34,14 +34,14 @@ export interface Composing {
 
 /** The events of as many rows as can be read at once, and at least of the first. */
 export async function composeEvents(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config, now }: Pick<Context, 'db' | 'config' | 'now'>,
   placed: PlacedRow[],
   { histories, hasSubjects }: Composing,
 ): Promise<Composed[]> {
   const lines = await compose(
     db,
     placed.map(({ row }) => row),
-    photosOf(config),
+    { photos: photosOf(config), now: now() },
   )
   const messages = await listDone(db, lines)
   const subjects = hasSubjects
@@ -50,10 +50,17 @@ export async function composeEvents(
         lines.map(({ event }) => event),
       )
     : []
-  return lines.map(({ event, seq, conversation_id, at }, n): Composed => {
+  return lines.map(({ event, seq, conversation_id, at, for_user_id }, n): Composed => {
     if (!event) return { bytes: 0 }
     const { row, position } = placed[n]!
-    const envelope = { id: toEventName(histories, row.id), position, timestamp: toInstant(at), conversation_id, seq }
+    const number = for_user_id === undefined && { seq }
+    const envelope = {
+      id: toEventName(histories, row.id),
+      position,
+      timestamp: toInstant(at),
+      conversation_id,
+      ...number,
+    }
     const named = hasSubjects && { subjects: subjects[n]! }
     const message = event.type === 'message.done' ? messages.get(event.payload.message_id) : undefined
     const data = { ...event.payload, ...(message && { message }) }

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import type { FeedRow, Place } from '../../live/feed/feed-order.ts'
 import { isOwnMembership } from '../../live/feed/watch.ts'
 import { eventId } from '../../live/log/event-ids.ts'
+import { isForAnother } from '../../live/log/private.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { listParticipations } from '../memberships/store.ts'
 import { type Composing, composeEvents, MAX_BYTES, type PlacedRow } from './composing.ts'
@@ -94,7 +95,7 @@ async function listDue(
   rows: [row: FeedRow, place: Place][],
   { user_id, is_system, wants }: Wanted,
 ): Promise<[row: FeedRow, place: Place][]> {
-  const some = rows.filter(([row]) => wants(row))
+  const some = rows.filter(([row]) => wants(row) && !isForAnother(row, user_id))
   if (is_system || some.length === 0) return some
   const ids = new Set(some.map(([row]) => row.conversation_id))
   const joined = new Map<string, Micros>()
@@ -102,6 +103,8 @@ async function listDue(
     joined.set(conversation_id, joined_at)
   return some.filter(([row]) => {
     const joined_at = joined.get(row.conversation_id)
-    return isOwnMembership(row, user_id) || (joined_at !== undefined && row.created_at >= joined_at)
+    // A private event is the user's, also one from before the user left and joined again.
+    const isSince = joined_at !== undefined && (row.for_user_id !== null || row.created_at >= joined_at)
+    return isOwnMembership(row, user_id) || isSince
   })
 }

@@ -25,6 +25,7 @@ import * as feed from '../../chat/feed/schema.ts'
 import * as invites from '../../chat/invites/schema.ts'
 import * as mentions from '../../chat/mentions/schema.ts'
 import * as messages from '../../chat/messages/schema.ts'
+import * as notices from '../../chat/notices/schema.ts'
 import * as notifications from '../../chat/notifications/schema.ts'
 import * as pins from '../../chat/pins/schema.ts'
 import * as presence from '../../chat/presence/schema.ts'
@@ -86,6 +87,7 @@ const FEATURES: object[] = [
   mentions,
   messages,
   nodes,
+  notices,
   notifications,
   oauth,
   ops,

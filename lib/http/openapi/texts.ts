@@ -23,6 +23,7 @@ export const PARAMETERS: Record<ParamName, string> = {
   key_id: 'The API key',
   bot_id: 'The bot',
   hook_id: 'The incoming hook',
+  notice_id: 'The notice',
   subject: 'Your own id of the person',
   identity_id: 'The identity at a provider',
   invite_id: 'The invite of a newcomer',

@@ -53,7 +53,7 @@ export interface FeedOrder<P extends Place> {
   within(from: P, to: P, id: number): P
 }
 
-export const COLUMNS = sql`id, seq, conversation_id, type, message_id, user_id, detail, created_at`
+export const COLUMNS = sql`id, seq, conversation_id, type, message_id, user_id, detail, created_at, for_user_id`
 
 export function sqliteOrder(db: Database): FeedOrder<number> {
   async function head(): Promise<number> {

@@ -93,7 +93,8 @@ export function createFeedPages({ feed, followers, deliver, compose, beforeDeliv
  */
 function wantedOf<Placed extends [row: EventRow, place: Place]>(rows: Placed[], followers: Followers): Placed[] {
   const changed = new Set<string>()
-  return rows.filter(([{ type, conversation_id, user_id }]) => {
+  return rows.filter(([{ type, conversation_id, user_id, for_user_id }]) => {
+    if (for_user_id !== null) return followers.hasUser(for_user_id)
     if (type === 'membership.changed' && followers.hasUser(user_id!)) changed.add(conversation_id)
     return changed.has(conversation_id) || followers.isRead(conversation_id)
   })

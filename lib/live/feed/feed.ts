@@ -29,15 +29,16 @@ export function createFeed(db: Database) {
 
     listMissed: (conversationIds: Iterable<string>, from: Place, to: Place) =>
       listMissed(db, order, conversationIds, from, to),
-    listBetween: (from: Place, to: Place, afterId: number, limit: number) =>
-      listBetween(db, order, { from, to, afterId, limit }),
+    listBetween: (userId: string, between: { from: Place; to: Place; afterId: number; limit: number }) =>
+      listBetween(db, order, { userId, ...between }),
     listRanges: (ranges: Range[]) => listRanges(db, ranges),
     listOwnChanges: (userId: string, from: Place, to: Place, limit: number) =>
       listOwnChanges(db, order, { userId, from, to, limit }),
   }
 }
 
-const COLUMNS = sql`e.id, e.seq, e.conversation_id, e.type, e.message_id, e.user_id, e.detail, e.created_at`
+const COLUMNS = sql`e.id, e.seq, e.conversation_id, e.type, e.message_id, e.user_id, e.detail, e.created_at,
+  e.for_user_id`
 
 /** The events of these conversations between two places. Reads, of each, the ones after `from`, by its index. */
 async function listMissed(
@@ -48,11 +49,11 @@ async function listMissed(
   to: Place,
 ): Promise<Range[]> {
   const last = (place: Place) =>
-    sql`(SELECT e.seq FROM events e WHERE e.conversation_id = c.id AND ${order.isUpTo(place)} ORDER BY e.seq DESC
-          LIMIT 1)`
+    sql`(SELECT e.seq FROM events e WHERE e.conversation_id = c.id AND e.seq > 0 AND ${order.isUpTo(place)}
+          ORDER BY e.seq DESC LIMIT 1)`
   const rows = await db.all<{ id: string; seen: number | null; first: number | null; due: number | null }>(
     sql`SELECT c.id, ${last(from)} AS seen, ${last(to)} AS due,
-            (SELECT min(seq) FROM events WHERE conversation_id = c.id) AS first
+            (SELECT min(seq) FROM events WHERE conversation_id = c.id AND seq > 0) AS first
        FROM conversations c WHERE c.id ${among(db, conversationIds)}`,
   )
   return rows.flatMap(({ id, seen, first, due }) => {
@@ -85,19 +86,27 @@ function listRanges(db: Queries, ranges: Range[]): Promise<FeedRow[]> {
   )
 }
 
-/** Up to `limit` events of all conversations between two places, after one of them, by id. By primary key. */
+/**
+ * Up to `limit` events of all conversations between two places, after one of them, by id: of the private ones those for a
+ * user. By primary key.
+ */
 function listBetween(
   db: Queries,
   order: FeedOrder<Place>,
-  { from, to, afterId, limit }: { from: Place; to: Place; afterId: number; limit: number },
+  { userId, from, to, afterId, limit }: { userId: string; from: Place; to: Place; afterId: number; limit: number },
 ): Promise<FeedRow[]> {
   return db.all<FeedRow>(
     sql`SELECT ${COLUMNS} FROM events e
-      WHERE e.id > ${afterId} AND NOT ${order.isUpTo(from)} AND ${order.isUpTo(to)} ORDER BY e.id LIMIT ${limit}`,
+      WHERE e.id > ${afterId} AND NOT ${order.isUpTo(from)} AND ${order.isUpTo(to)}
+          AND (e.for_user_id IS NULL OR e.for_user_id = ${userId})
+      ORDER BY e.id LIMIT ${limit}`,
   )
 }
 
-/** Up to `limit` changes of a user's own memberships between two places, by id. By (user_id, id). */
+/**
+ * Up to `limit` changes of a user's own memberships, and private events for the user, between two places, by id.
+ * By (user_id, id), and by (for_user_id, id).
+ */
 function listOwnChanges(
   db: Queries,
   order: FeedOrder<Place>,
@@ -107,6 +116,9 @@ function listOwnChanges(
     sql`SELECT ${COLUMNS} FROM events e
       WHERE e.type = 'membership.changed' AND e.user_id = ${userId} AND NOT ${order.isUpTo(from)}
           AND ${order.isUpTo(to)}
-      ORDER BY e.id LIMIT ${limit}`,
+     UNION ALL
+     SELECT ${COLUMNS} FROM events e
+      WHERE e.for_user_id = ${userId} AND NOT ${order.isUpTo(from)} AND ${order.isUpTo(to)}
+      ORDER BY id LIMIT ${limit}`,
   )
 }

@@ -24,6 +24,7 @@ export function createFollowers() {
   const ofAll = new Set<Reader>()
 
   const { follow, apply } = createMemberships(byConversation)
+  const ofUser = (userId: string) => [...byUser.get(userId)].filter((reader) => reader.following!.joined)
   return {
     count: () => byUser.size(),
     /** Whether a participant's reader follows a conversation. */
@@ -33,7 +34,7 @@ export function createFollowers() {
     /** Whether a user has a reader: a change of the user's membership concerns it. */
     hasUser: (userId: string) => byUser.get(userId).size > 0,
     /** The readers of a user that follow its conversations already. */
-    ofUser: (userId: string) => [...byUser.get(userId)].filter((reader) => reader.following!.joined),
+    ofUser,
 
     /** Adds a reader, whose memberships are read next: it gets no events yet, but no change of these is missed. */
     add(reader: Reader): void {
@@ -58,7 +59,8 @@ export function createFollowers() {
 
     /** The readers that an event concerns: after it, those of a new participant follow the conversation. */
     concernedBy(delivered: Delivered): Reader[] {
-      const { event, conversation_id = '', at } = delivered
+      const { event, conversation_id = '', at, for_user_id } = delivered
+      if (for_user_id !== undefined) return ofUser(for_user_id).filter((reader) => isIn(reader, conversation_id))
       // Without an instant it is not of the log.
       const everywhere = at === undefined ? [] : ofAll
       const isSince = (reader: Reader) => at === undefined || at >= reader.following!.joined!.get(conversation_id)!
@@ -76,6 +78,11 @@ export function createFollowers() {
       return [...own.filter((reader) => reader.following!.joined), ...others, ...everywhere]
     },
   }
+}
+
+/** Whether a reader gets what is for its user alone in a conversation: one who has left it gets nothing. */
+function isIn({ is_system, following }: Reader, conversationId: string): boolean {
+  return is_system || following!.joined!.has(conversationId)
 }
 
 /** Keeps what each reader follows, and the index of it. */

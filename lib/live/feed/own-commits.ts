@@ -21,7 +21,9 @@ export function createOwnCommits() {
   return {
     /** Adds the rows of a commit; none if there may be something that must be read. */
     add(rows: FeedRow[]): void {
-      mustRead ||= rows.length === 0 || rows.length > MAX_COMMITS || commits.length === MAX_COMMITS
+      // A private event has no number by which it is known to be the next one.
+      const hasPrivate = rows.some(({ for_user_id }) => for_user_id !== null)
+      mustRead ||= rows.length === 0 || hasPrivate || rows.length > MAX_COMMITS || commits.length === MAX_COMMITS
       commits = mustRead ? [] : [...commits, rows]
     },
 
@@ -49,7 +51,7 @@ export function createOwnCommits() {
     /** The place is now after these rows. */
     passed(rows: News['rows']): void {
       if (last.size > MAX_CONVERSATIONS) last.clear()
-      for (const [{ conversation_id, seq }] of rows) last.set(conversation_id, seq)
+      for (const [{ conversation_id, seq }] of rows) if (seq > 0) last.set(conversation_id, seq)
     },
 
     /** The place is another one, not after the one before. */

@@ -72,7 +72,7 @@ function listOutOfOrder(db: Database, snapshot: Snapshot): Promise<{ xid: string
   return db.all(
     sql`WITH unseen AS MATERIALIZED (
          SELECT conversation_id, min(seq) AS seq FROM events
-          WHERE (xid >= ${xmax}::xid8 AND xid < ${NEXT_XID}) OR xid = ANY (${unfinished}::xid8[])
+          WHERE ((xid >= ${xmax}::xid8 AND xid < ${NEXT_XID}) OR xid = ANY (${unfinished}::xid8[])) AND seq > 0
           GROUP BY conversation_id)
      SELECT DISTINCT later.xid::text
        FROM unseen JOIN events AS later ON later.conversation_id = unseen.conversation_id AND later.seq > unseen.seq

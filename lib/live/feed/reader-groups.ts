@@ -33,10 +33,11 @@ export function groupReaders(events: Delivered[], followers: Followers): Map<Rea
 
 /**
  * Whether two consecutive events concern the same readers: they are of one conversation, which no user joins or leaves
- * between them.
+ * between them, and for all of its participants or for one user.
  */
 function concernSame(one: Delivered, next: Delivered): boolean {
   if (one.event.type === 'membership.changed' || next.event.type === 'membership.changed') return false
+  if (one.for_user_id !== next.for_user_id) return false
   const areOfLog = one.at !== undefined && next.at !== undefined
   return areOfLog && one.conversation_id === next.conversation_id
 }

@@ -36,12 +36,16 @@ export function createRendering(feed: Feed, compose: (rows: EventRow[]) => Promi
         if (!known.has(key) && !composed.has(key)) break
         const event = known.get(key) ?? composed.get(key)
         known.delete(key)
-        const { conversation_id, seq, created_at: at } = row
-        rendered.push(event && { conversation_id, seq, at, event, id: eventId(epoch, feed.format(after)) })
+        rendered.push(event && { ...placeOf(row), event, id: eventId(epoch, feed.format(after)) })
       }
       return rendered
     },
   }
+}
+
+/** What an event has beside its id: a private one has its user instead of a number. */
+function placeOf({ conversation_id, seq, created_at: at, for_user_id }: EventRow): Omit<Delivered, 'event'> {
+  return for_user_id === null ? { conversation_id, seq, at } : { conversation_id, at, for_user_id }
 }
 
 const keyOf = ({ conversation_id, seq }: { conversation_id: string; seq: number }) => `${conversation_id}/${seq}`

@@ -2,6 +2,7 @@ import type { EphemeralEvent } from '../../context.ts'
 import type { CatchUpDeps } from '../conversation/replay.ts'
 import { eventId, parseEventId, type ResetReason } from '../log/event-ids.ts'
 import type { EventRow, NumberedEvent } from '../log/log.ts'
+import { isForAnother } from '../log/private.ts'
 import { type Delivered, encode } from '../readers/delivery.ts'
 import type { JoinedConversation, Reader } from '../readers/reader.ts'
 import { sendEvent, sendStart } from '../readers/sender.ts'
@@ -167,7 +168,9 @@ async function* readAll(
 ): AsyncGenerator<FeedRow[]> {
   for (let after = 0; !reader.closed; ) {
     if (!(await slots.take(reader))) return
-    const rows = await turn(reader, () => feed.listBetween(begin, end, after, ROUND))
+    const rows = await turn(reader, () =>
+      feed.listBetween(reader.user_id, { from: begin, to: end, afterId: after, limit: ROUND }),
+    )
     if (!rows) return
     if (rows.length > 0) yield rows
     slots.leave(reader)
@@ -195,7 +198,8 @@ function unfinishedIn(ranges: Range[], parts: Range[], rows: FeedRow[]): number[
 
 /** What is left of the ranges after these rows. */
 function rest(ranges: Range[], sent: FeedRow[]): Range[] {
-  const last = new Map(sent.map((row) => [row.conversation_id, row.seq]))
+  // Private events have no number in a range.
+  const last = new Map(sent.filter(({ seq }) => seq > 0).map((row) => [row.conversation_id, row.seq]))
   return ranges
     .map((range) => ({ ...range, from: Math.max(range.from, (last.get(range.id) ?? 0) + 1) }))
     .filter(({ from, to }) => from <= to)
@@ -219,20 +223,24 @@ async function sendRows(
     )
     const page = encode(events, deps.page_bytes)
     const isCut = page.events.length < events.length
-    const lastSeq = page.events.at(-1)
-    const count = isCut
-      ? left.findIndex((row) => row.seq === lastSeq!.seq && row.conversation_id === lastSeq!.conversation_id) + 1
-      : lines.length
+    const last = page.events.at(-1)?.id
+    const count = isCut ? left.findIndex((row) => idOf(row) === last) + 1 : lines.length
     if (page.events.length > 0) deps.write(reader, page)
     left = left.slice(count)
     await deps.drained(reader)
   }
 }
 
-/** Whether a row is one since the user joined its conversation, or a change of the user's own membership. */
-function isFor(reader: Reader, { type, user_id, conversation_id, created_at }: EventRow): boolean {
+/**
+ * Whether a row is one since the user joined its conversation, a change of the user's own membership, or a private event in a
+ * conversation in which the user participates.
+ */
+function isFor(reader: Reader, row: EventRow): boolean {
+  const { type, user_id, conversation_id, created_at, for_user_id } = row
+  if (isForAnother(row, reader.user_id)) return false
   if (reader.is_system) return true
   if (type === 'membership.changed' && user_id === reader.user_id) return true
   const joined = reader.following!.joined!.get(conversation_id)
+  if (for_user_id !== null) return joined !== undefined
   return joined !== undefined && created_at >= joined
 }

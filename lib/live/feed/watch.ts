@@ -2,6 +2,7 @@ import type { Log } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
 import { repeatIfCalled, singleFlight } from '../../core/scheduling/once.ts'
 import type { EventRow } from '../log/log.ts'
+import { isForAnother } from '../log/private.ts'
 import type { Feed } from './feed.ts'
 import type { Place } from './feed-order.ts'
 
@@ -107,7 +108,9 @@ async function concernedBy(
   watchers: ReadonlySet<Watcher>,
   listParticipations: WatchDeps['listParticipations'],
 ): Promise<Watcher[]> {
-  const wanting = [...watchers].filter(({ wants }) => rows.some(wants))
+  const wanting = [...watchers].filter(({ wants, user_id }) =>
+    rows.some((row) => wants(row) && !isForAnother(row, user_id)),
+  )
   const users = wanting.filter(({ is_system }) => !is_system)
   if (users.length === 0) return wanting
   const userIds = new Set(users.map(({ user_id }) => user_id))
@@ -115,12 +118,13 @@ async function concernedBy(
   const places = new Set(
     (await listParticipations(userIds, conversations)).map((place) => `${place.conversation_id}/${place.user_id}`),
   )
-  return wanting.filter(
-    ({ is_system, user_id, wants }) =>
-      is_system ||
-      rows.some(
-        (row) => wants(row) && (isOwnMembership(row, user_id) || places.has(`${row.conversation_id}/${user_id}`)),
-      ),
+  return wanting.filter(({ is_system, user_id, wants }) =>
+    rows.some(
+      (row) =>
+        wants(row) &&
+        !isForAnother(row, user_id) &&
+        (is_system || isOwnMembership(row, user_id) || places.has(`${row.conversation_id}/${user_id}`)),
+    ),
   )
 }
 

@@ -36,7 +36,13 @@ interface FanOutDeps {
 const LOGS_CONCURRENCY = 8
 
 /** An outcome without events of a log. */
-const NOTHING: Omit<Outcome, 'ephemeral'> = { conversations: new Map(), rows: [], members: new Set(), revocations: [] }
+const NOTHING: Omit<Outcome, 'ephemeral'> = {
+  conversations: new Map(),
+  rows: [],
+  members: new Set(),
+  told: [],
+  revocations: [],
+}
 
 /** Sends committed events to the readers they concern. The work grows with the number of these, not of all streams. */
 export function createFanOut(deps: FanOutDeps) {
@@ -70,8 +76,8 @@ export function createFanOut(deps: FanOutDeps) {
   return {
     committed(outcome: Outcome): void {
       deliver(outcome)
-      const { conversations, ephemeral, revocations } = outcome
-      if (conversations.size + ephemeral.length + revocations.length > 0) announce(ephemeral)
+      const { conversations, told, ephemeral, revocations } = outcome
+      if (conversations.size + told.length + ephemeral.length + revocations.length > 0) announce(ephemeral)
     },
 
     /** Sends an ephemeral event to the open streams of a conversation, except those of some users. */
@@ -103,15 +109,19 @@ export function createFanOut(deps: FanOutDeps) {
  * @returns the deliveries of what was committed before
  */
 function advanceLogs({ subscriptions, followers, tail }: FanOutDeps, outcome: Outcome): Promise<void>[] {
-  const { conversations, members, ephemeral } = outcome
+  const { conversations, members, told, ephemeral } = outcome
   const advances = [...conversations].flatMap(([id, events]) => subscriptions.channelOf(id)?.advance(events) ?? [])
   const others = new Set(ephemeral.map((event) => event.conversation_id).filter((id) => !conversations.has(id)))
   const read = [...others].flatMap((id) => subscriptions.channelOf(id) ?? [])
   if (read.length > 0) advances.push(forEachConcurrently(read, LOGS_CONCURRENCY, (channel) => channel.advance()))
   const touched = [...conversations.keys(), ...others]
-  const users = [...members, ...ephemeral.flatMap((event) => event.user_id ?? [])]
+  const users = [
+    ...members,
+    ...told.map(({ for_user_id }) => for_user_id),
+    ...ephemeral.flatMap((event) => event.user_id ?? []),
+  ]
   if (touched.some(followers.isRead) || users.some(followers.hasUser)) advances.push(tail.advance(outcome))
-  else if (conversations.size > 0) tail.skipped()
+  else if (conversations.size + told.length > 0) tail.skipped()
   return advances
 }
 

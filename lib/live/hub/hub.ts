@@ -105,7 +105,7 @@ export function createHub(deps: HubDeps) {
 
     committed(outcome: Outcome): void {
       fanOut.committed(outcome)
-      if (outcome.conversations.size > 0) watch.advance()
+      if (outcome.conversations.size + outcome.told.length > 0) watch.advance()
     },
     async catchUp(conversations: { id: string; last_seq: number }[]): Promise<void> {
       if (conversations.length > 0 || watch.isEarly()) watch.advance()

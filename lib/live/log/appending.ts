@@ -157,6 +157,7 @@ function linesOf({ conversation_id, at, events }: Addition, before: number): Eve
       user_id,
       detail: detail ? JSON.stringify(detail) : null,
       created_at: at,
+      for_user_id: null,
     }
   })
 }

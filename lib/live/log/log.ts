@@ -14,6 +14,8 @@ export interface EventRow {
   message_id: string | null
   user_id: string | null
   detail: string | null
+  /** The only user that the event is for; then `seq` is negative, and not a number of the conversation. */
+  for_user_id: string | null
 }
 
 /** A line of the log, with its number among all events. */
@@ -26,14 +28,16 @@ export interface NumberedEvent {
   seq: number
   conversation_id: string
   at: Micros
+  /** The only user who gets the event. */
+  for_user_id?: string
   /** Missing if the subject of the event is deleted. */
   event?: PersistedEvent
 }
 
-/** Up to `limit` lines after `seq`, in order. By (conversation_id, seq). */
+/** Up to `limit` lines after `seq`, in order; private ones only after a negative number. By (conversation_id, seq). */
 export function listEvents(db: Queries, conversationId: string, seq: number, limit: number): Promise<StoredRow[]> {
   return db.all<StoredRow>(
-    sql`SELECT id, seq, conversation_id, type, message_id, user_id, detail, created_at FROM events
+    sql`SELECT id, seq, conversation_id, type, message_id, user_id, detail, created_at, for_user_id FROM events
       WHERE conversation_id = ${conversationId} AND seq > ${seq}
       ORDER BY seq
       LIMIT ${limit}`,
@@ -76,7 +80,8 @@ export async function deleteEventsBefore(tx: Queries, before: Cutoff, limit: num
 export async function listHeads(db: Queries, conversationIds: Iterable<string>): Promise<Map<string, Head>> {
   const rows = await db.all<{ id: string; last: number; first: number; epoch: string; salt: string | null }>(
     sql`SELECT id, salt, last_seq AS last,
-            (SELECT coalesce(min(seq), 0) FROM events WHERE conversation_id = conversations.id) AS first,
+            (SELECT coalesce(min(seq), 0) FROM events
+              WHERE conversation_id = conversations.id AND seq > 0) AS first,
             (SELECT value FROM meta WHERE name = 'epoch') AS epoch
        FROM conversations WHERE id ${among(db, conversationIds)}`,
   )

@@ -12,6 +12,8 @@ export interface Delivered {
   conversation_id?: string
   seq?: number
   at?: Micros
+  /** The only user who gets the event. */
+  for_user_id?: string
 }
 
 /** Events with their ids in a history, without those whose subject is deleted. */

@@ -53,7 +53,7 @@ export interface AfterEvents {
   /** Whether there is a function to call. */
   isWanted(): boolean
   /** Adds the events that were just committed. */
-  committed(commit: Pick<Commit, 'ranges'>): void
+  committed(commit: Pick<Commit, 'ranges' | 'privates'>): void
   /** Resolves when no event waits. */
   idle(): Promise<void>
   /** Waits a short time for the events that wait, and drops the rest. */
@@ -116,11 +116,11 @@ export function createAfterEvents(deps: Deps): AfterEvents {
   return {
     on: listeners.add,
     isWanted,
-    committed({ ranges }) {
+    committed({ ranges, privates }) {
       // Without a function of the host no event is kept.
       if (isClosed || !isWanted()) return
       const commit = listeners.nextCommit()
-      for (const { conversation_id, ...range } of ranges) add(conversation_id, { ...range, commit })
+      for (const { conversation_id, ...range } of [...ranges, ...privates]) add(conversation_id, { ...range, commit })
     },
     idle: workers.idle,
     async close() {
@@ -238,11 +238,12 @@ function createPassing(
         const subjects = await subjectsIn(lines.map(({ event }) => event))
         page = { ...page, lines: [] }
         if (lines.length === 0) break
-        for (const [index, { seq, event }] of lines.entries()) {
+        for (const [index, { seq, event, for_user_id }] of lines.entries()) {
           if (seq > last || isClosed()) return
           next = seq + 1
           const id = toEventName(histories, ids[seq - first]!)
-          const more = { id, conversation_id, seq, subjects: subjects[index]! }
+          const place = for_user_id === undefined ? { seq } : { for_user_id }
+          const more = { id, conversation_id, ...place, subjects: subjects[index]! }
           // The objects of the log belong to the streams: what the host changes in its own reaches no one else.
           if (event) await pass({ ...(structuredClone(event) as PersistedEvent), ...more } as EventAfter, commit)
           if (!isFresh()) break

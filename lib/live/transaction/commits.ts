@@ -32,6 +32,8 @@ export interface Commit extends Outcome {
   additions: readonly Addition[]
   /** The events that are stored for certain. */
   ranges: readonly EventRange[]
+  /** The new private events. */
+  privates: readonly EventRange[]
   /** The entries of the audit log that are stored for certain. */
   audited: readonly Audited[]
   notifications: readonly MadeNotification[]
@@ -43,10 +45,12 @@ export const NO_COMMIT: Commit = {
   conversations: new Map(),
   rows: [],
   members: new Set(),
+  told: [],
   ephemeral: [],
   revocations: [],
   additions: [],
   ranges: [],
+  privates: [],
   audited: [],
   notifications: [],
   has_tasks: false,

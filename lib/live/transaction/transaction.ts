@@ -1,4 +1,4 @@
-import type { AuditEntry, EphemeralEvent, MadeNotification, PersistedEvent } from '../../context.ts'
+import type { AuditEntry, EphemeralEvent, MadeNotification, PersistedEvent, PrivateEvent } from '../../context.ts'
 import { type Metrics, refusalOf } from '../../metrics/registry.ts'
 import type { Database, TransactionOptions, Writing } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
@@ -6,6 +6,7 @@ import { insertTask, type NewTask } from '../../tasks/store.ts'
 import type { FeedRow } from '../feed/feed-order.ts'
 import { type Addition, type Appended, appendEvents, type NewEvent } from '../log/appending.ts'
 import type { NumberedEvent } from '../log/log.ts'
+import { appendPrivateEvents, type NewPrivateEvent } from '../log/private.ts'
 import { insertRevocations, type Revocation } from '../log/revocations.ts'
 import type { Commits, EventRange } from './commits.ts'
 
@@ -19,6 +20,8 @@ export interface Tx extends Writing {
   markActive(conversationId: string, at: Micros): void
   /** Appends an event to the conversation's log; it is delivered, with its number, when the transaction is durable. */
   emit(conversationId: string, event: NewEvent): void
+  /** Appends an event for one user alone, without a number of the conversation; it is delivered as those of {@link emit}. */
+  emitPrivate(userId: string, conversationId: string, event: PrivateEvent, detail: Record<string, string>): void
   /** Appends the events by a statement that does more, and may append only some, instead of by one of their own. */
   appendBy(append: (tx: Writing, additions: Addition[]) => Promise<Appended>): void
   /** Sends an ephemeral event to the streams of one user only. */
@@ -71,6 +74,8 @@ export interface Outcome {
   rows: FeedRow[]
   /** The users whose memberships have changed. */
   members: Set<string>
+  /** The new private events. */
+  told: NewPrivateEvent[]
   ephemeral: Ephemeral[]
   revocations: Revocation[]
 }
@@ -88,23 +93,28 @@ export function createWrite(deps: {
     const started = performance.now()
     const attempt = db.write(async (queries) => {
       const { tx, changes, outcome, entries, tasks, notified } = collect(queries, now)
+
       const value = await work(tx)
       const additions = changes.list()
       const appended = changes.append(queries, additions)
       queries.defer(appended)
+      // One after the other: on SQLite the numbers of the lines are known in advance.
+      const { told } = outcome
+      const toldRows = told.length > 0 ? await appended.then(() => appendPrivateEvents(queries, told)) : []
       const audited = entries.map((entry) => ({ id: id(), entry }))
       commits.store(queries, { additions, audited })
       for (const task of tasks) queries.defer(insertTask(queries, id(), task))
       const { revocations } = outcome
       if (revocations.length > 0) queries.defer(insertRevocations(queries, now(), revocations))
       // Inside an object: a promise as the result would be awaited before the commit.
-      return { value, outcome, audited, additions, appended, notified, has_tasks: tasks.length > 0 }
+      return { value, outcome, audited, additions, appended, toldRows, notified, has_tasks: tasks.length > 0 }
     }, options)
-    const { value, outcome, audited, additions, appended, notified, has_tasks } = await attempt.catch((error) => {
+    const committed = await attempt.catch((error) => {
       const refusal = refusalOf(error)
       if (refusal) metrics.refused(refusal)
       throw error
     })
+    const { value, outcome, audited, additions, appended, toldRows, notified, has_tasks } = committed
     metrics.write((performance.now() - started) / 1000)
     // Together: each writer of a shared commit then publishes the same number of microtasks after it, so in order.
     const [{ heads, rows }, ...made] = await Promise.all([appended, ...notified])
@@ -114,7 +124,18 @@ export function createWrite(deps: {
     for (const { conversation_id, known } of ranges) outcome.conversations.set(conversation_id, known)
     const notifications = made.flat()
     outcome.ephemeral.push(...eventsOf(notifications))
-    commits.publish({ ...outcome, rows, additions: logged, ranges, audited, notifications, has_tasks })
+    const privates = toldRows.map((row, index) => toPrivateRange(outcome.told[index]!, row))
+    const allRows = toldRows.length > 0 ? [...rows, ...toldRows] : rows
+    commits.publish({
+      ...outcome,
+      rows: allRows,
+      additions: logged,
+      ranges,
+      privates,
+      audited,
+      notifications,
+      has_tasks,
+    })
     return value
   }
 }
@@ -125,6 +146,7 @@ function collect(queries: Writing, now: () => Micros) {
   const outcome: Omit<Outcome, 'rows'> = {
     conversations: new Map(),
     members: new Set(),
+    told: [],
     ephemeral: [],
     revocations: [],
   }
@@ -159,6 +181,9 @@ function collect(queries: Writing, now: () => Micros) {
       if (event.type !== 'membership.changed') return
       outcome.members.add(event.user_id!)
       if (event.detail?.action === 'role_updated') outcome.ephemeral.push(rightsChange(event.user_id!, conversationId))
+    },
+    emitPrivate(for_user_id, conversation_id, event, detail) {
+      outcome.told.push({ for_user_id, conversation_id, at: now(), event, detail })
     },
     publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
     publishRights: (user_id) => outcome.ephemeral.push(rightsChange(user_id)),
@@ -252,6 +277,12 @@ function toRange({ conversation_id, at, events }: Addition, before: number, ids:
     known,
     ids: ids.get(conversation_id) ?? [],
   }
+}
+
+/** A new private event, as the range of itself. */
+function toPrivateRange({ conversation_id, for_user_id, event }: NewPrivateEvent, row: FeedRow): EventRange {
+  const line = { seq: row.seq, conversation_id, at: row.created_at, for_user_id, event }
+  return { conversation_id, first: row.seq, last: row.seq, known: [line], ids: [row.id] }
 }
 
 /** The numbers of new lines among all events, by conversation and in its order. */

@@ -20,6 +20,8 @@ export function createWritten(options: {
     add(commit: Pick<Commit, 'rows' | 'audited'>): void {
       audited.push(...commit.audited)
       for (const row of options.needsEvents ? commit.rows : []) {
+        // What makes private events is no part of a transaction of the host.
+        if (row.for_user_id !== null) continue
         const numbers = events.get(row.conversation_id) ?? new Map<string, number>()
         events.set(row.conversation_id, numbers)
         numbers.set(keyOf(row), row.seq)

@@ -83,7 +83,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
         'Streams that resume there may stop: move the data into a new database with "chat-server export" and "import", or restore a backup.',
       find: sql`SELECT c.id FROM conversations c
                JOIN (SELECT conversation_id, count(*) AS total, min(seq) AS first, max(seq) AS last
-                       FROM events GROUP BY conversation_id) e ON e.conversation_id = c.id
+                       FROM events WHERE seq > 0 GROUP BY conversation_id) e ON e.conversation_id = c.id
               WHERE e.last <> c.last_seq OR e.last - e.first + 1 <> e.total`,
     },
     {

@@ -73,6 +73,7 @@ import { bots } from './0080-bots.ts'
 import { hooks } from './0081-hooks.ts'
 import { tokenFloors } from './0084-token-floors.ts'
 import { webhooks } from './0085-webhooks.ts'
+import { privateEvents } from './0086-private-events.ts'
 import { lastDeletedId } from './0089-last-deleted-id.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
@@ -184,6 +185,7 @@ export const MIGRATIONS: readonly Migration[] = [
   hooks,
   tokenFloors,
   webhooks,
+  privateEvents,
   lastDeletedId,
 ]
 

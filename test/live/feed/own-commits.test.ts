@@ -14,7 +14,8 @@ const UNUSED = {} as Database
 /** A row of the log: its id, its number in a conversation, and its transaction. */
 function row(id: number, conversation_id: string, seq: number, xid: number): FeedRow {
   const type = 'message.new' as const
-  return { id, conversation_id, seq, xid, type, message_id: null, user_id: null, detail: null, created_at: 0 }
+  const about = { message_id: null, user_id: null, detail: null, for_user_id: null }
+  return { id, conversation_id, seq, xid, type, ...about, created_at: 0 }
 }
 
 /** Own commits after a place that has event 7 of the conversation `a`. */

@@ -4,7 +4,17 @@ import type { FeedRow, News } from '../../../lib/live/feed/feed-order.ts'
 import { createWatch, type WatchDeps, type Watcher } from '../../../lib/live/feed/watch.ts'
 
 const rowOf = (id: number, conversation_id: string, type = 'message.new', user_id: string | null = null) =>
-  ({ id, seq: id, conversation_id, type, user_id, message_id: null, detail: null, created_at: 0 }) as FeedRow
+  ({
+    id,
+    seq: id,
+    conversation_id,
+    type,
+    user_id,
+    message_id: null,
+    detail: null,
+    created_at: 0,
+    for_user_id: null,
+  }) as FeedRow
 
 /** A log of which `participants` are in the conversations of the same name, and a watch of it. */
 function createLog(participants: Record<string, string[]> = {}) {

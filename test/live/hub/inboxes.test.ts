@@ -107,7 +107,7 @@ it('are sent with all that is caught up with after a failure of the storage', as
     typings: createTypings(() => 0),
     inboxes,
   })
-  const nothing = { rows: [], members: new Set<string>(), revocations: [] }
+  const nothing = { rows: [], members: new Set<string>(), told: [], revocations: [] }
   // The log cannot be read, and then what completes the events.
   fanOut.committed({ ...nothing, conversations: new Map([['room', []]]), ephemeral: about(1) })
   await fanOut.idle()

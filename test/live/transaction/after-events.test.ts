@@ -8,7 +8,8 @@ const UPDATED = { type: 'conversation.updated', payload: { conversation: {} } }
 
 /** A commit with these events of one conversation. */
 const commitOf = (conversation_id: string, first: number, last: number, known: NumberedEvent[] = []) => {
-  return { ranges: [{ conversation_id, first, last, known, ids: times(last - first + 1, (n) => first + n) }] }
+  const ids = times(last - first + 1, (n) => first + n)
+  return { ranges: [{ conversation_id, first, last, known, ids }], privates: [] }
 }
 
 /** A queue whose host keeps every event until it is let go. */
