@@ -17,6 +17,7 @@ import { createNames, type Names, type Placement } from './names/names.ts'
 import type { FilesLike } from './objects/unstorage.ts'
 import { assertOptions } from './options.ts'
 import { findDatabaseFile } from './place.ts'
+import { adoptPool, type HostPool, isHostPool } from './postgres/host-pool.ts'
 import type { PoolOptions } from './postgres/pool.ts'
 import { listMigrations, type MigrationState, migrate } from './schema/migrate.ts'
 import type { HostHandle } from './shared/client.ts'
@@ -69,9 +70,10 @@ export interface Storage {
 export interface StorageOptions extends Omit<PoolOptions, 'url' | 'max'>, Placement {
   /**
    * `sqlite:./data/chat.db`, `sqlite::memory:`, `postgres://…`, a db0 database of SQLite or of our PostgreSQL connector, or
-   * a handle of better-sqlite3 or node:sqlite on a file: the service opens a connection of its own to that file.
+   * a handle of better-sqlite3 or node:sqlite on a file: the service opens a connection of its own to that file. A `Pool` of
+   * `pg` is shared: it stays open, and its connections keep their settings.
    */
-  database?: string | Db0Like | HostHandle
+  database?: string | Db0Like | HostHandle | HostPool
   /** The store of typing and presence; in memory by default. */
   kv?: KvLike
   /**
@@ -115,7 +117,7 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   assertOptions(options)
   refuseUnknown('openStorage', options, STORAGE_OPTIONS)
   const { durability = 'full' } = options
-  const database = withoutHandle(options.database ?? 'sqlite:./data/chat.db')
+  const database = toOpenable(options.database ?? 'sqlite:./data/chat.db', options)
   const path = typeof database === 'string' ? sqlitePath(database) : undefined
   if (path) prepareFile(path, { create: options.create ?? true, read_only: options.read_only ?? false })
   const names = createNames(options)
@@ -197,8 +199,12 @@ async function assertCreated(db: Database): Promise<void> {
     throw new Error('The database has no tables of chat-server yet: call storage.migrate() or chat.start() first')
 }
 
-/** The address of the file of a host's handle. Its connection stays the host's: ours would be part of its transactions. */
-function withoutHandle(database: string | Db0Like | HostHandle): string | Db0Like {
+/** What a host has opened: the address of the file of a handle, and a pool. Its connection stays the host's: ours would be part of its transactions. */
+function toOpenable(
+  database: string | Db0Like | HostHandle | HostPool,
+  { prepared_statements: isPrepared = true }: StorageOptions,
+): string | Db0Like {
+  if (isHostPool(database)) return { dialect: 'postgresql', getInstance: () => adoptPool(database, { isPrepared }) }
   if (typeof database === 'string' || !('exec' in database)) return database
   if ('getInstance' in database) return database as unknown as Db0Like
   const [main] = (database as SqliteHandle).prepare('PRAGMA database_list').all() as { file: string }[]

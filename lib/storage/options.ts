@@ -1,11 +1,15 @@
 import { assertKinds, BOOLEAN, hasFunctions, type Kind, oneOf, TEXT } from '../core/kinds.ts'
 import type { StorageOptions } from './open.ts'
+import { isHostPool } from './postgres/host-pool.ts'
 
 const KINDS: Record<keyof StorageOptions, Kind> = {
   database: {
-    text: 'an address (sqlite:… or postgres://…), a database of db0, or a handle of better-sqlite3 or node:sqlite',
+    text: 'an address (sqlite:… or postgres://…), a database of db0, a Pool of pg, or a handle of better-sqlite3 or node:sqlite',
     accepts: (value) =>
-      typeof value === 'string' || hasFunctions(value, 'getInstance') || hasFunctions(value, 'prepare', 'exec'),
+      typeof value === 'string' ||
+      hasFunctions(value, 'getInstance') ||
+      hasFunctions(value, 'prepare', 'exec') ||
+      isHostPool(value),
   },
   kv: {
     text: 'a storage of unstorage, with getItem, setItem and removeItem',
@@ -35,4 +39,7 @@ export function assertOptions(options: unknown): asserts options is StorageOptio
   if (typeof options !== 'object' || options === null)
     throw new TypeError(`openStorage: expected options such as { database: 'sqlite:./data/chat.db' }`)
   assertKinds<StorageOptions>('openStorage', options, KINDS)
+  const { database, ...others } = options as StorageOptions
+  const own = (['pool_size', 'application_name'] as const).find((name) => others[name] !== undefined)
+  if (isHostPool(database) && own) throw new TypeError(`openStorage: "${own}" is of your pool: set it there`)
 }

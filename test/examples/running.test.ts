@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { get as httpGet, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
@@ -131,6 +133,28 @@ describe('an example', () => {
     expect(await host.stop()).toBe(0)
     await remove()
   })
+
+  it.skipIf(!inject('postgres_url'))(
+    'opens a chat for each customer on one pool, and closes those out of use',
+    async () => {
+      const { url: database, remove } = await createPostgresDatabase()
+      const host = start('tenants.ts', database, 'red,blue,green', '2')
+      const port = (await host.printed(/localhost:\d+/)).split(':')[1]
+      const get = async (name: string) => {
+        const request = httpGet({ port, host: '127.0.0.1', path: '/healthz', headers: { host: `${name}.localhost` } })
+        const [response] = (await once(request, 'response')) as [IncomingMessage]
+        response.resume()
+        await once(response, 'end')
+        return response.statusCode
+      }
+      expect(await Promise.all(['red', 'blue', 'red', 'unknown'].map(get))).toEqual([200, 200, 200, 404])
+      expect(await get('green')).toBe(200)
+      await host.printed(/Closed (red|blue)\./)
+      expect(await Promise.all(['red', 'blue', 'green'].map(get))).toEqual([200, 200, 200])
+      expect(await host.stop()).toBe(0)
+      await remove()
+    },
+  )
 
   it('serves a page and the chat that the page uses', async () => {
     const host = start('browser/server.ts')

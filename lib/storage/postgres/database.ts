@@ -83,7 +83,7 @@ function createCredentials(
   names: Names | undefined,
 ): Pick<Database, 'canConnectAs' | 'connectAs'> {
   return {
-    canConnectAs: (url) => differsInCredentialsOnly(pool.options.connectionString, url),
+    canConnectAs: (url) => !pool.is_shared && differsInCredentialsOnly(pool.options.connectionString, url),
     async connectAs(url) {
       await tryCredentials(pool, url, names?.inStatement('meta') ?? 'meta')
       pool.options.connectionString = url

@@ -1,4 +1,4 @@
-import type { Client, ClientBase, ClientConfig, PoolConfig } from 'pg'
+import type { Client, ClientBase, ClientConfig, CustomTypesConfig, PoolConfig } from 'pg'
 import type { NamesOf } from '../../core/known-names.ts'
 import { SERVER_STARTED } from '../sql.ts'
 import { createRefusals, type Refusals } from './refusals.ts'
@@ -18,7 +18,7 @@ const LOCK_TIMEOUT_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 10_000
 
 /** The client's own limit, for a server that has stopped, or a network that drops packets: no result arrives then. */
-const RESULT_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000
+export const RESULT_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000
 
 /**
  * Begins a transaction. The role or the database may have another default: then a statement that waits for a lock would
@@ -102,6 +102,8 @@ export interface PgPool extends PgClient {
   readonly waitingCount: number
   connect(): Promise<PgPoolClient>
   end(): Promise<void>
+  /** Whether it is the host's: its address is not changed here. */
+  readonly is_shared?: true
   /** What the server has refused, by which all new connections are paced. */
   readonly refusals: Refusals
 }
@@ -143,15 +145,19 @@ export async function createPool(options: PoolOptions): Promise<PgPool> {
     // Sends statements that are issued together without waiting for the results in between.
     pipeline: true,
     Client: pacedClient(pg.Client, refusals, options.prepared_statements ?? true),
-    // 64-bit integers become numbers, in this pool only: they are counts and microseconds, far below 2^53.
-    types: {
-      getTypeParser: (oid, format) =>
-        oid === INT8_OID && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
-    },
+    types: typesOf(pg),
   } satisfies PoolConfig & { Client: unknown })
   // The query that uses a dropped connection fails with the error. The pool replaces a dropped idle connection.
   pool.on('error', () => {})
   return Object.assign(pool, { refusals }) as unknown as PgPool
+}
+
+/** 64-bit integers become numbers, in these queries only: they are counts and microseconds, far below 2^53. */
+export function typesOf({ types }: Pick<typeof import('pg'), 'types'>): CustomTypesConfig {
+  return {
+    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+      oid === INT8_OID && format !== 'binary' ? Number : types.getTypeParser(oid, format),
+  }
 }
 
 /** The class of the connections of a pool. A pooler refuses a connection no earlier than at its first statement. */
@@ -187,25 +193,39 @@ function pacedClient(Base: typeof Client, refusals: Refusals, isPrepared: boolea
 
 /**
  * Sets the timeouts and the isolation of statements outside of transactions, unless the connection leads to a pooler: there the next
- * client of the connection would get them, too. A pooler reports another process id than the server process has.
+ * client of the connection would get them, too.
  */
 async function setUp(client: ClientBase, isPrepared: boolean): Promise<void> {
-  const { processID } = client as unknown as { processID: number }
-  const query = {
-    text: `SELECT pg_backend_pid() = $3 AS is_direct, ${SERVER_STARTED.text} AS server,
-                  CASE WHEN pg_backend_pid() = $3
-                       THEN set_config('lock_timeout', $1, false) || set_config('statement_timeout', $2, false)
-                         || set_config('default_transaction_isolation', 'read committed', false) END,
-                  current_setting('transaction_isolation') AS isolation`,
-    values: [LOCK_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, processID],
-    query_timeout: CONNECT_TIMEOUT_MS,
-  }
-  const { rows } = await client.query<{ is_direct: boolean; server: string; isolation: string }>(query)
-  const { is_direct, server, isolation } = rows[0]!
+  const settings = `CASE WHEN pg_backend_pid() = $1
+                         THEN set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', false)
+                           || set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false)
+                           || set_config('default_transaction_isolation', 'read committed', false) END`
+  const { is_direct, server, isolation } = await lookAt(client, settings)
   Object.assign(client, {
     isUnnamed: !isPrepared || !is_direct,
     needsBegin: !is_direct && isolation !== 'read committed',
     server,
     connected_at: performance.now(),
   })
+}
+
+/** What a new connection leads to. */
+export interface Outlook {
+  /** Whether it leads to a server, not to a pooler: that reports another process id than the server process has. */
+  is_direct: boolean
+  /** When the server was started. */
+  server: string
+  isolation: string
+}
+
+/** Looks where a connection leads. @param settings an expression that is evaluated before; $1 is the process id */
+export async function lookAt(client: ClientBase, settings = 'NULL'): Promise<Outlook> {
+  const { processID } = client as unknown as { processID: number }
+  const query = {
+    text: `SELECT pg_backend_pid() = $1 AS is_direct, ${SERVER_STARTED.text} AS server, ${settings} AS settings,
+                  current_setting('transaction_isolation') AS isolation`,
+    values: [processID],
+    query_timeout: CONNECT_TIMEOUT_MS,
+  }
+  return (await client.query<Outlook & { settings: unknown }>(query)).rows[0]!
 }
