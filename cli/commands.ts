@@ -20,6 +20,7 @@ export const root: CommandDef = defineCommand({
     'server-key': () => import('./commands/server-key.ts').then((module) => module.default),
     bot: () => import('./commands/bot.ts').then((module) => module.default),
     hook: () => import('./commands/hook.ts').then((module) => module.default),
+    webhook: () => import('./commands/webhook.ts').then((module) => module.default),
     conversation: () => import('./commands/conversation.ts').then((module) => module.default),
     invite: () => import('./commands/invite.ts').then((module) => module.default),
     mail: () => import('./commands/mail.ts').then((module) => module.default),

@@ -1,3 +1,4 @@
+import type { CopyOptions } from '../lib/storage/archive/copied.ts'
 import { splitLines } from '../lib/storage/archive/lines.ts'
 import type { Storage } from '../lib/storage/open.ts'
 import { assertMigrated } from '../lib/storage/schema/migrate.ts'
@@ -11,7 +12,11 @@ export interface ArchiveSource {
 }
 
 /** Fills an empty database from an archive, and shows the progress. @returns the numbers of rows by table */
-export async function fill(storage: Storage, { bytes, size }: ArchiveSource): Promise<Record<string, number>> {
+export async function fill(
+  storage: Storage,
+  { bytes, size }: ArchiveSource,
+  options: CopyOptions = {},
+): Promise<Record<string, number>> {
   await migrateEmpty(storage)
   await assertMigrated(storage.db)
   let read = 0
@@ -23,5 +28,5 @@ export async function fill(storage: Storage, { bytes, size }: ArchiveSource): Pr
   }
   const inMib = (count: number) => Math.round(count / 2 ** 20)
   const meter = createMeter(() => ({ done: inMib(read), total: size && inMib(size), unit: 'MiB' }))
-  return storage.import(splitLines(counted()), meter.add).finally(meter.end)
+  return storage.import(splitLines(counted()), meter.add, options).finally(meter.end)
 }

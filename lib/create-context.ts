@@ -167,7 +167,10 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     host: { ...givenFunctions(ports), hooks, afterEvents, notifier },
     ops: {
       readiness: createReadiness({ db, poller, cluster, hub, log, lifecycle }),
-      databaseLevels: createDatabaseLevels(db, { files: config.attachments.enabled === true }),
+      databaseLevels: createDatabaseLevels(db, {
+        files: config.attachments.enabled === true,
+        webhooks: config.webhooks.enabled,
+      }),
       clockKeeper: time.clockKeeper,
     },
   }

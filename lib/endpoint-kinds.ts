@@ -53,6 +53,7 @@ export type Tag =
   | 'Notifications'
   | 'Presence'
   | 'Stream'
+  | 'Webhooks'
   | 'Administration'
   | 'Operations'
   | 'Compatibility'

@@ -45,6 +45,8 @@ import * as erasure from './erasure/routes.ts'
 import * as guests from './guests/routes.ts'
 import * as bots from './integrations/bots/routes.ts'
 import * as hooks from './integrations/hooks/routes.ts'
+import * as webhooks from './integrations/webhooks/routes.ts'
+import * as webhooksOfAll from './integrations/webhooks/routes-admin.ts'
 import * as limits from './limits/routes.ts'
 import * as merging from './merging/routes.ts'
 import * as openai from './openai-api/routes.ts'
@@ -67,6 +69,7 @@ export const endpoints = {
   tokens,
   bots,
   hooks,
+  webhooks: { ...webhooks, ...webhooksOfAll },
   identities,
   users: {
     // By subject first: their paths are none of a user's id.

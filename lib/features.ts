@@ -70,6 +70,9 @@ import * as erasure from './erasure/service.ts'
 import * as guests from './guests/service.ts'
 import * as bots from './integrations/bots/service.ts'
 import * as hooks from './integrations/hooks/service.ts'
+import * as webhooks from './integrations/webhooks/service.ts'
+import * as webhooksOfAll from './integrations/webhooks/service-admin.ts'
+import * as webhookCalls from './integrations/webhooks/service-calls.ts'
 import * as limits from './limits/service.ts'
 import * as mails from './mail/service.ts'
 import * as merging from './merging/service.ts'
@@ -125,6 +128,15 @@ export const USE_CASES = {
   guests: useCasesOf(guests),
   keys: { ...useCasesOf(keys), ...useCasesOf(keysOfAll) },
   hooks: useCasesOf(hooks),
+  webhooks: {
+    create: webhooks.create,
+    list: webhooks.list,
+    get: webhooks.get,
+    change: webhooks.change,
+    remove: webhooks.remove,
+    ...useCasesOf(webhookCalls),
+    ...useCasesOf(webhooksOfAll),
+  },
   bots: {
     create: bots.create,
     list: bots.list,

@@ -28,7 +28,7 @@ export type {
 } from './ports.ts'
 export { type Chat, createChatService } from './service.ts'
 export type { StartOptions } from './start.ts'
-export type { Settled } from './storage/archive/copied.ts'
+export type { CopyOptions, Settled } from './storage/archive/copied.ts'
 export { openStorage, type Storage, type StorageOptions } from './storage/open.ts'
 export { postgresConnector } from './storage/postgres/connector.ts'
 export type { HostPool } from './storage/postgres/host-pool.ts'

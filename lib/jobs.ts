@@ -18,6 +18,7 @@ import { recoverFiles } from './ops/files/lost-files.ts'
 import { createReserveLook } from './ops/reserve.ts'
 import { pruneSome } from './ops/retention.ts'
 import { checkWal } from './ops/wal.ts'
+import { disableOfLostKeys } from './storage/disabled-webhooks.ts'
 
 /** Work that a service repeats at intervals. Work that is due once is a row of `tasks`. */
 interface Job {
@@ -65,6 +66,7 @@ type JobName =
   | 'follows'
   | 'unread'
   | 'guests'
+  | 'webhooks'
 
 function jobsOf(ctx: Context): Record<JobName, Job> {
   const inboxes = { after: '', ms: INBOXES_MS }
@@ -161,6 +163,12 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
       interval_ms: 60_000,
       run: () => eraseUnused(ctx, guests),
       warning: 'Guests who are no longer used could not be erased',
+      exclusive: true,
+    },
+    webhooks: {
+      interval_ms: 10_000,
+      run: () => ctx.config.webhooks.enabled && ctx.write((tx) => disableOfLostKeys(tx, ctx.now())),
+      warning: 'Webhooks whose API key has expired could not be disabled',
       exclusive: true,
     },
     commands: { ...COMMANDS, run: () => logCommands(ctx) },

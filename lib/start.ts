@@ -96,6 +96,6 @@ async function migrateLogged({ db, log }: Context): Promise<void> {
 async function settleLogged({ db, log }: Context): Promise<void> {
   const settled = await settleIfCopy(db)
   if (!settled) return
-  const dropped = `mails that waited and were dropped: ${settled.mails}`
+  const dropped = `mails that waited and were dropped: ${settled.mails}; webhooks that were disabled: ${settled.webhooks}`
   log.warn(`This database is a copy: it begins an event history of its own; ${dropped}`)
 }

@@ -53,6 +53,16 @@ const CALLS: Record<string, unknown[]> = {
   'notices.create': [ID, { user_id: ID, content: 'Only for you' }],
   'notices.list': [ID],
   'notices.remove': [ID],
+  'webhooks.create': [{ url: 'https://receiver.example/events' }],
+  'webhooks.list': [{}],
+  'webhooks.get': [ID],
+  'webhooks.change': [ID, { parallel: 2 }],
+  'webhooks.remove': [ID],
+  'webhooks.verify': [ID],
+  'webhooks.test': [ID],
+  'webhooks.rotate': [ID],
+  'webhooks.listAll': [{}],
+  'webhooks.changeAny': [ID, { enabled: false }],
   'bots.create': [{ username: 'deploys', owner_id: ID }],
   'bots.list': [{ owner_id: ID }],
   'bots.change': [ID, { description: 'Posts' }],
@@ -152,7 +162,7 @@ const WITHOUT_ACTOR = [
 
 /** The use-cases of the operator, who has no account and participates in no conversation. */
 const MAY =
-  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^usage\.|^keys\.(listAll|revokeAny)|^(serverKeys|bots|hooks)\.|^invites\.(list|create|revoke)|^conversations\.(listAll|describe|removeAny)/
+  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^usage\.|^keys\.(listAll|revokeAny)|^(serverKeys|bots|hooks|webhooks)\.|^invites\.(list|create|revoke)|^conversations\.(listAll|describe|removeAny)/
 
 type Call = (...args: unknown[]) => unknown
 
@@ -162,6 +172,7 @@ describeOnEachDatabase('the operator', (openUrl) => {
       security: { password: { bcrypt_cost: 4 } },
       bots: { enabled: true },
       hooks: { enabled: true },
+      webhooks: { enabled: true },
     })
     const chat = createChatService(config, await openStorage({ database: await openUrl(), strict: true }))
     await chat.start({ background: false })

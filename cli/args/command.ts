@@ -14,6 +14,12 @@ export const commonArgs = {
   database: { type: 'string', valueHint: 'url', description: 'sqlite:<path> or postgres://… (database.url)' },
 } as const satisfies ArgsDef
 
+/** The flag of commands that make a database of a copy. */
+export const webhooksFlag = {
+  type: 'boolean',
+  description: 'Leave webhooks enabled, where the original calls none any more',
+} as const
+
 /** Defines a command whose help ends with `example`. */
 export function defineCommand<const T extends ArgsDef>(command: CommandDef<T> & { example: string }): CommandDef<T> {
   return command

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { commonArgs, defineCommand } from '../args/command.ts'
+import { commonArgs, defineCommand, webhooksFlag } from '../args/command.ts'
 import { filesArg, filesText, loadFiles } from '../files.ts'
 import { type ArchiveSource, fill } from '../fill.ts'
 import { oneLine, print } from '../output.ts'
@@ -18,6 +18,7 @@ export default defineCommand({
   example: 'chat-server import ./chat.jsonl --database postgres://chat@localhost/chat',
   args: {
     file: { type: 'positional', required: true, valueHint: 'file', description: 'The archive; - for standard input' },
+    'enable-webhooks': webhooksFlag,
     ...filesArg,
     ...commonArgs,
   },
@@ -25,7 +26,8 @@ export default defineCommand({
     if (args.file === STANDARD) assertPipedIn()
     // Checked before a database is created.
     const source = args.file === STANDARD ? { bytes: process.stdin } : await openFile(args.file)
-    const counts = await withStorage(args, (storage) => fill(storage, source), { create: true })
+    const kept = { enable_webhooks: args['enable-webhooks'] === true }
+    const counts = await withStorage(args, (storage) => fill(storage, source, kept), { create: true })
     const loaded = await loadFiles(args)
     const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
     const text = `Imported ${rows} rows${filesText(loaded)}. "chat-server fsck" checks the result.`

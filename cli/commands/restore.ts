@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { type OpenedBackup, openBackup } from '../../lib/backups/verify.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import type { Settled } from '../../lib/index.ts'
-import { commonArgs, defineCommand } from '../args/command.ts'
+import { commonArgs, defineCommand, webhooksFlag } from '../args/command.ts'
 import { findBackup, identityArg, readKeys, structureOnly } from '../backups.ts'
 import { loadConfig } from '../config/load.ts'
 import { sqliteFile } from '../doctor/files.ts'
@@ -23,6 +23,7 @@ export default defineCommand({
       description: 'The backup: a file, - for standard input, or a name that "backup list" prints',
     },
     force: { type: 'boolean', description: 'Replace an existing database' },
+    'enable-webhooks': webhooksFlag,
     ...filesArg,
     ...identityArg,
     ...commonArgs,
@@ -35,25 +36,33 @@ export default defineCommand({
       const keys = readKeys(config, args.identity)
       const backup = await openBackup(bytes, keys)
       let dropped_mails = 0
+      let disabled_webhooks = 0
+      const kept = { enable_webhooks: args['enable-webhooks'] === true }
       // An export fills an empty database, of either kind, and has no mails.
-      if (backup.kind === 'archive') await withStorage(args, (storage) => fill(storage, backup), { create: true })
+      if (backup.kind === 'archive') await withStorage(args, (storage) => fill(storage, backup, kept), { create: true })
       else {
-        const options = { path, force: args.force === true, signal }
-        dropped_mails = (await restoreFile(backup, config.database, options)).mails
+        const options = { path, force: args.force === true, signal, ...kept }
+        const settled = await restoreFile(backup, config.database, options)
+        dropped_mails = settled.mails
+        disabled_webhooks = settled.webhooks
       }
       const loaded = await loadFiles(args, await openFiles?.(keys))
       const checked_by = is_compared ? 'sha256' : backup.checked_by
       if (checked_by === 'structure') printNote(`The check covers the ${structureOnly(args.file)}.`)
       const text = `Restored from ${args.file}${filesText(loaded)}. Every client will read the state again.`
       if (dropped_mails > 0) printNote(`Dropped ${dropped_mails} mails that waited: the original has sent them.`)
-      print(args, { restored: args.file, checked_by, dropped_mails, ...loaded }, oneLine(text))
+      if (disabled_webhooks > 0)
+        printNote(
+          `Disabled ${disabled_webhooks} webhooks: their owners enable them when the original calls none any more.`,
+        )
+      print(args, { restored: args.file, checked_by, dropped_mails, disabled_webhooks, ...loaded }, oneLine(text))
     }),
 })
 
 async function restoreFile(
   { bytes }: OpenedBackup,
   { url, prefix }: Config['database'],
-  { path, force, signal }: { path: string | undefined; force: boolean; signal: AbortSignal },
+  { path, ...options }: { path: string | undefined; force: boolean; signal: AbortSignal; enable_webhooks: boolean },
 ): Promise<Settled> {
   if (!sqliteFile(url))
     throw new Error(
@@ -61,7 +70,7 @@ async function restoreFile(
     )
   const { restoreStorage } = await import('../../lib/index.ts')
   // By its path if it is not packed: its WAL may be beside it.
-  return restoreStorage(url, path !== undefined && isSqlite(path) ? path : bytes, { force, prefix, signal })
+  return restoreStorage(url, path !== undefined && isSqlite(path) ? path : bytes, { prefix, ...options })
 }
 
 function isSqlite(path: string): boolean {

@@ -63,6 +63,10 @@ export const ADMIN_OPERATIONS = {
     removeAvatar: 'DELETE /api/admin/users/{user_id}/avatar',
     unlock: 'POST /api/admin/users/{user_id}/unlock',
   },
+  webhooks: {
+    changeAny: 'PATCH /api/admin/webhooks/{webhook_id} body',
+    listAll: 'GET /api/admin/webhooks query',
+  },
   wellKnown: {
     get: 'GET /.well-known/{path} text rest',
   },

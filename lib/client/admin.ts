@@ -2,6 +2,7 @@ import type { AdminFeatures } from '../api/admin-features.ts'
 import type { KeysAdminClient, KeysClient } from '../api/keys.ts'
 import type { NewcomersAdminClient, NewcomersClient } from '../api/newcomers.ts'
 import type { UsersAdminClient, UsersClient } from '../api/users.ts'
+import type { WebhooksAdminClient, WebhooksClient } from '../api/webhooks.ts'
 import { ADMIN_OPERATIONS } from './admin-operations.ts'
 import { createClient } from './create.ts'
 import type { ChatClient, ClientOptions } from './types.ts'
@@ -25,6 +26,7 @@ export interface AdminClient extends ChatClient, AdminFeatures {
   keys: KeysClient & KeysAdminClient
   users: UsersClient & UsersAdminClient
   newcomers: NewcomersClient & NewcomersAdminClient
+  webhooks: WebhooksClient & WebhooksAdminClient
 }
 
 /**

@@ -176,4 +176,14 @@ export const OPERATIONS = {
     get: 'GET /api/users/{user_id}',
     search: 'GET /api/users query',
   },
+  webhooks: {
+    change: 'PATCH /api/webhooks/{webhook_id} body',
+    create: 'POST /api/webhooks body',
+    get: 'GET /api/webhooks/{webhook_id}',
+    list: 'GET /api/webhooks query',
+    remove: 'DELETE /api/webhooks/{webhook_id}',
+    rotate: 'POST /api/webhooks/{webhook_id}/rotate',
+    test: 'POST /api/webhooks/{webhook_id}/test',
+    verify: 'POST /api/webhooks/{webhook_id}/verify',
+  },
 } as const satisfies Record<string, Record<string, Operation>>

@@ -20,6 +20,7 @@ import { AvatarsSection, ConversationsSection, DirectSection, ReceiptsSection, S
 import { prefixName, schemaName } from './placement.ts'
 import { SecuritySection, token } from './security.ts'
 import { publicUrl, ServerSection } from './server.ts'
+import { WebhooksSection } from './webhooks.ts'
 import { WellKnownSection } from './well-known.ts'
 
 /** `sqlite://name` reads like a host but would be the path `//name`, so it is refused. */
@@ -168,6 +169,7 @@ export const ConfigSchema = v.object({
   guests: GuestsSection,
   bots: BotsSection,
   hooks: HooksSection,
+  webhooks: WebhooksSection,
   oauth: OauthSection,
   outgoing: OutgoingSection,
   mail: MailSection,

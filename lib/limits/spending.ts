@@ -10,6 +10,7 @@ import { listFull, takeShared } from './store-buckets.ts'
  */
 const RATES = {
   'key.created': { requests_per_second: 1 / 60, burst: 100 },
+  'webhook.created': { requests_per_second: 1 / 60, burst: 100 },
   'profile.changed': { requests_per_second: 1 / 60, burst: 30 },
 } as const
 
@@ -53,6 +54,14 @@ const HOOK_RATE = { requests_per_second: 1, burst: 30 }
 /** Counts a post by a hook. @throws ChatError `rate_limited` */
 export function spendHook(ctx: Context, hookId: string): Promise<void> {
   return spend(ctx, `hook.post:${hookId}`, HOOK_RATE)
+}
+
+/** How often the URLs of a user's webhooks are called because the user asks for it. */
+const WEBHOOK_CALL_RATE = { requests_per_second: 10 / 60, burst: 10 }
+
+/** Counts a call of a webhook that its owner has asked for. @throws ChatError `rate_limited` */
+export function spendWebhookCall(ctx: Context, userId: string): Promise<void> {
+  return spend(ctx, `webhook.call:${userId}`, WEBHOOK_CALL_RATE)
 }
 
 async function spend(ctx: Context, bucket: string, rate: Rate): Promise<void> {

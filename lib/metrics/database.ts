@@ -10,13 +10,15 @@ export interface DatabaseLevels {
   rows: { users: number; conversations: number; messages: number } | undefined
   /** The size of the files of messages, and the uploads under way; 0 while files are off. Counted with the rows. */
   files: { bytes: number; uploading: number } | undefined
+  /** The webhooks by status; 0 while they are off. Counted with the rows. */
+  webhooks: { unverified: number; active: number; disabled: number } | undefined
 }
 
 /** The pool of SQLite, which has none. */
 export const NO_POOL: DatabaseLevels['pool'] = { in_use: 0, idle: 0, waiting: 0 }
 
 /** The metrics of the database. */
-export function databaseFamilies({ sizes, pool, rows }: DatabaseLevels): Family[] {
+export function databaseFamilies({ sizes, pool, rows, webhooks }: DatabaseLevels): Family[] {
   const { in_use, idle, waiting } = pool
   return [
     sharedGauge('chat_database_bytes', 'Size of the database', sizes?.bytes),
@@ -34,5 +36,12 @@ export function databaseFamilies({ sizes, pool, rows }: DatabaseLevels): Family[
     sharedGauge('chat_users', 'Users, counted every five minutes', rows?.users),
     sharedGauge('chat_conversations', 'Conversations, counted every five minutes', rows?.conversations),
     sharedGauge('chat_messages', 'Messages that are not deleted, counted every five minutes', rows?.messages),
+    {
+      name: 'chat_webhooks',
+      help: 'Webhooks by status, counted every five minutes; 0 while webhooks are off',
+      type: 'gauge',
+      together: 'max',
+      read: () => Object.entries(webhooks ?? {}).map(([status, value]) => ({ labels: { status }, value })),
+    },
   ]
 }

@@ -1,5 +1,6 @@
 import { sumOfFiles } from '../chat/attachments/store-checking.ts'
 import { withDeadline } from '../core/scheduling/deadline.ts'
+import { countByStatus } from '../integrations/webhooks/store.ts'
 import { type DatabaseLevels, NO_POOL } from '../metrics/database.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { measureBytes } from '../storage/size.ts'
@@ -12,22 +13,35 @@ const COUNT_INTERVAL_MS = 5 * 60_000
 /** A database that does not respond must not delay the page for longer. */
 const TIMEOUT_MS = 500
 
+type Counts = Pick<DatabaseLevels, 'rows' | 'files' | 'webhooks'>
+
+const NOT_COUNTED: Counts = { rows: undefined, files: undefined, webhooks: undefined }
+
+const NO_WEBHOOKS = { unverified: 0, active: 0, disabled: 0 }
+
 /**
- * @param options.files whether to count the files of messages, too
+ * @param options whether to count the files of messages, and webhooks, too
  * @returns a function that reads the size of the database, and counts its rows now and then. What cannot be read is missing;
  *   counts that are late are the last known
  */
-export function createDatabaseLevels(db: Database, options: { files: boolean }): () => Promise<DatabaseLevels> {
-  let counts: Pick<DatabaseLevels, 'rows' | 'files'> = { rows: undefined, files: undefined }
+export function createDatabaseLevels(
+  db: Database,
+  options: { files: boolean; webhooks: boolean },
+): () => Promise<DatabaseLevels> {
+  let counts: Counts = NOT_COUNTED
   let countedAt = -Infinity
 
   async function count(): Promise<void> {
     if (performance.now() - countedAt < COUNT_INTERVAL_MS) return
     countedAt = performance.now()
     try {
-      counts = { rows: await countRows(db), files: options.files ? await sumOfFiles(db) : { bytes: 0, uploading: 0 } }
+      counts = {
+        rows: await countRows(db),
+        files: options.files ? await sumOfFiles(db) : { bytes: 0, uploading: 0 },
+        webhooks: { ...NO_WEBHOOKS, ...(options.webhooks && (await countWebhooks(db))) },
+      }
     } catch {
-      counts = { rows: undefined, files: undefined }
+      counts = NOT_COUNTED
       countedAt = -Infinity
     }
   }
@@ -50,4 +64,8 @@ async function countRows(db: Queries): Promise<NonNullable<DatabaseLevels['rows'
             (SELECT coalesce(sum(message_count), 0) FROM conversations WHERE deleted_at IS NULL) AS messages`,
   )
   return { users: Number(row!.users), conversations: Number(row!.conversations), messages: Number(row!.messages) }
+}
+
+async function countWebhooks(db: Queries): Promise<Partial<typeof NO_WEBHOOKS>> {
+  return Object.fromEntries((await countByStatus(db)).map(({ status, count }) => [status, Number(count)]))
 }

@@ -17,6 +17,7 @@ import { type JwtConfig, MAX_TOKEN_SECONDS } from '../config/auth.ts'
 import type { Context } from '../context.ts'
 import type { Cutoff } from '../core/clock.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../core/units.ts'
+import { deleteUnverified } from '../integrations/webhooks/store.ts'
 import { deleteDryBuckets } from '../limits/store-buckets.ts'
 import { deleteEventsBefore } from '../live/log/log.ts'
 import { deleteRevocationsBefore } from '../live/log/revocations.ts'
@@ -54,6 +55,7 @@ export interface Pruned {
   api_keys: number
   server_keys: number
   token_floors: number
+  webhooks: number
   password_resets: number
   email_verifications: number
   email_requests: number
@@ -67,6 +69,9 @@ export interface Pruned {
   probes: number
   audit_entries: number
 }
+
+/** How long a webhook may be unverified. */
+const UNVERIFIED_AGE = 7 * DAY
 
 const always = (age: number) => () => age
 
@@ -85,6 +90,8 @@ const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
   server_keys: { age: always(REMEMBERED), run: deleteExpiredServerKeys },
   // Later, no token of before is valid. That a host verifies them itself, no configuration shows.
   token_floors: { age: ({ config }) => maxTokenSeconds(config.auth.jwt) * SECOND, run: deleteTokenFloorsBefore },
+  // Their URLs have never returned a challenge.
+  webhooks: { age: ({ config }) => (config.webhooks.enabled ? UNVERIFIED_AGE : undefined), run: deleteUnverified },
   password_resets: { age: always(0), run: deleteExpiredResets },
   email_verifications: { age: always(0), run: deleteExpiredVerifications },
   email_requests: { age: always(0), run: deleteExpiredRequests },

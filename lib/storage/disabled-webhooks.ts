@@ -3,7 +3,7 @@ import { keyLives } from './live-keys.ts'
 import { type Micros, type Sql, sql } from './sql.ts'
 
 /** What a webhook is set to when it ends by no act of its owner. The process that sends for it finds its lease taken. */
-export const toDisabled = (reason: 'key' | 'lockdown', now: Micros): Sql =>
+export const toDisabled = (reason: 'key' | 'lockdown' | 'restored', now: Micros | null): Sql =>
   sql`status = 'disabled', disabled_reason = ${reason}, disabled_at = ${now}, writer = NULL, lease_expires_at = NULL`
 
 /**
@@ -19,4 +19,14 @@ export function disableOfLostKeys(tx: Queries, now: Micros, keyId?: string): Pro
       WHERE ${made} AND status <> 'disabled'
             AND NOT EXISTS (SELECT 1 FROM api_keys k WHERE k.id = webhooks.key_id AND ${keyLives(now)})`,
   )
+}
+
+/**
+ * Disables the webhooks of a copy, which the original calls as well, and drops what waits to be sent again.
+ *
+ * @returns their number
+ */
+export async function disableRestored(tx: Queries): Promise<number> {
+  await tx.run(sql`DELETE FROM webhook_deliveries WHERE status = 'pending'`)
+  return tx.run(sql`UPDATE webhooks SET ${toDisabled('restored', null)} WHERE status <> 'disabled'`)
 }

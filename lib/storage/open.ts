@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
 import { currentMillis } from '../core/time.ts'
 import { backUp } from './archive/backup.ts'
-import { renewEpoch } from './archive/copied.ts'
+import { type CopyOptions, renewEpoch } from './archive/copied.ts'
 import { exportArchive } from './archive/export.ts'
 import type { Overwriting } from './archive/files.ts'
 import type { Counts, Progress } from './archive/format.ts'
@@ -60,7 +60,7 @@ export interface Storage {
    *
    * @throws Error when the database is not empty, or the archive is incomplete
    */
-  import(lines: AsyncIterable<string>, onProgress?: Progress): Promise<Counts>
+  import(lines: AsyncIterable<string>, onProgress?: Progress, options?: CopyOptions): Promise<Counts>
   /** Starts a new event history, after another tool has restored the database. Only while no service runs. */
   renewEpoch(): Promise<void>
   close(): Promise<void>
@@ -157,9 +157,9 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
       await assertCreated(db)
       return exportArchive(db, write, onProgress)
     },
-    async import(lines, onProgress) {
+    async import(lines, onProgress, options) {
       if (!lines?.[Symbol.asyncIterator]) throw new TypeError('storage.import: pass an async iterable of texts')
-      return importArchive(db, lines, onProgress)
+      return importArchive(db, lines, onProgress, options)
     },
     async renewEpoch() {
       await assertCreated(db)

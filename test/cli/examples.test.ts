@@ -12,6 +12,7 @@ import { serve } from './serving.ts'
 /** The ids in the examples. */
 const CONVERSATION = '01980a3c-7000-7a10-8b20-0c4f1d2e3a43'
 const HOOK = '01980a3c-7000-7a10-8b20-0c4f1d2e3a49'
+const WEBHOOK = '01980a3c-7000-7a10-8b20-0c4f1d2e3a51'
 const INVITE = '01980a3c-7000-7a10-8b20-0c4f1d2e3a44'
 const NEWCOMER = '01980a3c-7000-7a10-8b20-0c4f1d2e3a45'
 const KEY = '01980a3c-7000-7a10-8b20-0c4f1d2e3a46'
@@ -68,6 +69,8 @@ const ORDER: string[][] = [
   ['conversation set'],
   ['hook create', 'hook list'],
   ['hook delete'],
+  ['webhook create', 'webhook list', 'webhook set', 'webhook verify', 'webhook test', 'webhook rotate'],
+  ['webhook delete'],
   ['user lockdown', 'conversation export'],
   ['conversation import'],
   ['conversation delete'],
@@ -137,6 +140,7 @@ function runExample(cwd: string, command: string, example: string): Promise<Fini
     CHAT_SECURITY__PASSWORD__BCRYPT_COST: '10',
     CHAT_LOG__LEVEL: 'warn',
     CHAT_BACKUP__TARGET: './backups',
+    CHAT_WEBHOOKS__ENABLED: 'true',
   }
   return new Promise((resolve) => {
     // No server listens there, whatever else runs on this machine.
@@ -151,7 +155,7 @@ function runExample(cwd: string, command: string, example: string): Promise<Fini
 async function withIds(cwd: string): Promise<void> {
   const ids: string[] = []
   const storage = await openStorage({ database: `sqlite:${join(cwd, 'data', 'chat.db')}` })
-  const chat = createChatService(parseConfig({ hooks: { enabled: true } }), storage, {
+  const chat = createChatService(parseConfig({ hooks: { enabled: true }, webhooks: { enabled: true } }), storage, {
     id: () => ids.shift() ?? newId(),
   })
   await chat.start({ background: false })
@@ -162,6 +166,8 @@ async function withIds(cwd: string): Promise<void> {
   await chat.conversations.create(ada, {})
   ids.push(newId(), newId(), HOOK)
   await chat.hooks.create(OPERATOR, CONVERSATION, { name: 'Alerts' })
+  ids.push(WEBHOOK)
+  await chat.webhooks.create(OPERATOR, { url: 'https://receiver.invalid/events' })
   ids.push(INVITE)
   await chat.invites.create(ada, CONVERSATION, {})
   ids.push(NEWCOMER)

@@ -40,6 +40,7 @@ const BASE: ConfigInput = {
   features: { well_known: true },
   bots: { enabled: true },
   hooks: { enabled: true },
+  webhooks: { enabled: true },
   well_known: { entries: { 'old.txt': 'old' } },
   assistant: { max_running: 100, max_running_per_user: 3 },
   search: { budget_ms: 500 },
@@ -236,6 +237,11 @@ const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown
   'mail.smtp.timeout_seconds': [{ mail: { smtp: { timeout_seconds: 9 } } }, () => smtp()?.timeout_seconds, 9],
   'security.secret_key': [{ security: { secret_key: KEY } }, () => takes(KEY), true],
   'security.previous_secret_keys': [{ security: { previous_secret_keys: [KEY] } }, () => takes(KEY), true],
+  'webhooks.trusted_hosts': [
+    { webhooks: { trusted_hosts: ['a.test'] } },
+    () => innerState(service).config.webhooks.trusted_hosts,
+    ['a.test'],
+  ],
   'outgoing.allow_http': [{ outgoing: { allow_http: true } }, () => isCallable('http://a.test:443'), true],
   'outgoing.allowed_networks': [
     { outgoing: { allowed_networks: ['10.0.0.0/8'] } },

@@ -191,7 +191,10 @@ const OTHERS: Record<string, string[]> = {
     'lib/limits/spending.ts: takeShared ×2',
   ],
   'rows of the database, of which the oldest ends': ['config session.max_sessions_per_user'],
-  'rows of the database, as those of the users themselves': ['config bots.max_per_user'],
+  'rows of the database, as those of the users themselves': [
+    'config bots.max_per_user',
+    'config webhooks.max_per_user',
+  ],
   'belongs to the host or to a part of the service, not to callers': [
     'cli/cluster/primary.ts: createWorkerPool ×1',
     'cli/logging/logger.ts: createJsonLines ×1',

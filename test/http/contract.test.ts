@@ -112,6 +112,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
   const params = { requests_per_second: 1, burst: 1 }
   const adminBodies: Record<string, object> = {
     '/api/admin/users/merge': { from: { subject: 'one' }, into: { subject: 'other' } },
+    '/api/admin/webhooks/{webhook_id}': { enabled: false },
     '/api/admin/limits/profiles': { name: 'x', params },
     '/api/admin/limits/reset': { address: '192.0.2.7' },
     '/api/admin/limits/profiles/{id}': { params },
@@ -123,6 +124,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
   }
   const validBodies: Record<string, object> = {
     '/api/conversations/{conversation_id}/hooks': { name: 'Alerts' },
+    '/api/webhooks': { url: 'https://receiver.example/events' },
     '/api/conversations/{conversation_id}/attachments': { name: 'x', size: 1 },
     '/api/threads/{conversation_id}/root': { content: 'x' },
     '/api/messages/{parent_id}/reply': { content: 'x' },
@@ -208,7 +210,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
       '"text"',
       '12',
       'null',
-      '{"content":5,"email":["x"],"username":{"$ne":null},"user_id":5,"status":"asleep","title":5,"path":5,"display_name":5,"reason":5,"token":5,"seconds":"5","ttl_seconds":"5","role":5,"level":5,"inline":5,"all":5,"up_to":5}',
+      '{"content":5,"email":["x"],"username":{"$ne":null},"user_id":5,"status":"asleep","title":5,"path":5,"display_name":5,"reason":5,"token":5,"seconds":"5","ttl_seconds":"5","role":5,"level":5,"inline":5,"all":5,"up_to":5,"url":5}',
     ])('refuses the wrong shape: %s', async (body) => {
       const refused = await send(route, admin, body)
       expect(refused).toMatchObject({ status: 422, code: 'validation_failed' })

@@ -59,6 +59,9 @@ const BODIES: Record<string, (world: World) => object> = {
   newcomersSignUp: () => ({ token: 'made up', username: 'somebody', password: PASSWORD }),
   hooksCreate: () => ({ name: 'Alerts' }),
   noticesCreate: ({ user_id }) => ({ user_id, content: 'Only for you' }),
+  webhooksCreate: () => ({ url: 'https://receiver.example/events' }),
+  webhooksChange: () => ({ description: 'Orders' }),
+  webhooksChangeAny: () => ({ enabled: false }),
   hooksPost: () => ({ content: 'Version 42 is live.' }),
   botsCreate: (world) => ({ username: `bot-${world.serial}` }),
   botsChange: () => ({ description: 'Posts' }),
@@ -140,6 +143,7 @@ interface World {
   key_id: string
   identity_id: string
   bot_id: string
+  webhook_id: string
   hook_id: string
   notice_id: string
   /** Of a newcomer. */
@@ -238,6 +242,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       bot_id,
       hook_id: bot_id,
       notice_id: notice.id,
+      webhook_id: bot_id,
       key,
       invite_id: name === 'newcomersRevoke' ? await inviteNewcomer() : '',
       provider: 'provider_a',

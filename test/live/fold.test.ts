@@ -181,6 +181,12 @@ const ACTIONS: Record<string, Act> = {
 const SILENT: Record<string, string> = {
   noticesCreate: 'notice.new, to the streams of its reader alone: test/chat/notices',
   noticesRemove: 'notice.removed, to the streams of its reader alone: test/chat/notices',
+  webhooksCreate: 'only its owner lists webhooks',
+  webhooksChange: 'only its owner lists webhooks',
+  webhooksRemove: 'only its owner lists webhooks',
+  webhooksVerify: 'only its owner lists webhooks',
+  webhooksTest: 'only its receiver gets it',
+  webhooksRotate: 'only its owner gets the secret',
   hooksCreate: 'only its maker learns of the address',
   hooksRemove: 'only those who manage the conversation list hooks',
   hooksPost: 'as a post of a user: test/integrations/hooks has it',

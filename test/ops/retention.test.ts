@@ -226,6 +226,10 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
     await insert('server_keys', (id) => ({
       ...{ id, name: id, scopes: 'users', key_hash: id, created_at: at, expires_at: at },
     }))
+    await insert('webhooks', (id) => ({
+      ...{ id, user_id, url: 'https://a.test/', host: 'a.test', types: '[]', position: '' },
+      ...{ status: 'unverified', unverified_at: at, created_at: at },
+    }))
     await insert('token_floors', (id) => ({ subject_hash: id, tokens_after: at }))
     await insert('password_resets', (id) => ({ token_hash: id, user_id, expires_at: at }))
     await insert('email_verifications', (id) => ({ token_hash: id, user_id, email_key: id, expires_at: at }))

@@ -32,6 +32,12 @@ const ACTS: Record<AuditAct, string> = {
   'server_key.revoked': 'The operator revoked a server key, the subject.',
   'hook.created': 'An incoming hook was made; the subject is the bot as which it posts.',
   'hook.deleted': 'An incoming hook was deleted; the subject is the bot as which it posted.',
+  'webhook.created': 'A webhook, the subject, was made; `detail` has its host, and the bot whose events it gets.',
+  'webhook.changed':
+    'A webhook, the subject, was changed, enabled or disabled: `detail` names what, with its host, and its user if another one did it.',
+  'webhook.verified': 'The URL of a webhook, the subject, returned its challenge.',
+  'webhook.rotated': 'A webhook, the subject, got a new secret.',
+  'webhook.deleted': 'A webhook, the subject, was deleted.',
   'oauth.signed_in': 'A user signed in with a provider.',
   'oauth.signed_up': 'A new user signed up through a provider.',
   'oauth.linked': 'A user linked a provider.',

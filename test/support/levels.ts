@@ -5,5 +5,5 @@ import type { Levels } from '../../lib/metrics/registry.ts'
 export const NO_LEVELS: Levels = {
   ...{ streams: 0, feed_waiting: 0, answers: 0, log_lines_dropped: 0, nodes: 1 },
   ...{ tasks: undefined, backups: undefined, search_waiting: undefined },
-  database: { sizes: undefined, rows: undefined, files: undefined, pool: NO_POOL },
+  database: { sizes: undefined, rows: undefined, files: undefined, webhooks: undefined, pool: NO_POOL },
 }

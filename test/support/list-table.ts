@@ -225,6 +225,15 @@ export const LISTS: Record<string, Followed> = {
     expected: ({ assignments }) => assignments,
     path: () => '/api/admin/limits/assignments',
   },
+  // At most a hundred.
+  webhooksList: { key: 'id', expected: () => undefined, path: () => '/api/webhooks' },
+  webhooksListAll: {
+    key: 'id',
+    expected: () => undefined,
+    path: () => '/api/admin/webhooks',
+    query: 'limit=200',
+    next: after,
+  },
   // At most twenty.
   hooksList: {
     key: 'id',

@@ -47,6 +47,7 @@ const QUICK = {
   features: { well_known: true },
   bots: { enabled: true },
   hooks: { enabled: true },
+  webhooks: { enabled: true },
   well_known: { entries: { 'security.txt': 'Contact: mailto:security@example.org\n' } },
   security: { password: { bcrypt_cost: 4 } },
   rate_limits: {

@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import { Metadata } from '../../lib/chat/conversations/schema-metadata.ts'
 import { nodeOf, type SchemaNode, schemaOf } from '../../lib/core/schema-nodes.ts'
 import { Unchecked } from '../../lib/integrations/hooks/schema.ts'
+import { WebhookHeaders } from '../../lib/integrations/webhooks/schema.ts'
 
 /** A text in an input: its path, and the schema that it must match. */
 export interface TextField {
@@ -33,7 +34,7 @@ export function textsOf(schema: v.GenericSchema, path = ''): TextField[] {
   if (node.type === 'union' || node.type === 'variant')
     return (node.options as SchemaNode[]).flatMap((option) => within(option))
   // It is measured as a whole, and stored as it is.
-  if (node === nodeOf(Metadata) || node === nodeOf(Unchecked)) return []
+  if ([Metadata, Unchecked, WebhookHeaders].some((measured) => node === nodeOf(measured))) return []
   if (CLOSED.has(node.type)) return []
   throw new Error(`${path}: a schema of type ${node.type} may let in texts of any length`)
 }

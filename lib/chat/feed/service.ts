@@ -92,7 +92,7 @@ async function lossOf({ streams }: Context, place: Place, { has_rows }: Scanned)
   return !has_rows && (await feed.isFuture(place)) ? 'future' : undefined
 }
 
-/** @throws ChatError `not_found` unless bots or hooks are on */
+/** @throws ChatError `not_found` unless bots, hooks or webhooks are on */
 export function assertServed({ config }: Pick<Context, 'config'>): void {
-  if (!config.bots.enabled && !config.hooks.enabled) throw new ChatError('not_found')
+  if (!config.bots.enabled && !config.hooks.enabled && !config.webhooks.enabled) throw new ChatError('not_found')
 }

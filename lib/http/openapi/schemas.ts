@@ -46,6 +46,7 @@ import { routes } from '../../endpoints.ts'
 import * as guests from '../../guests/schema.ts'
 import * as bots from '../../integrations/bots/schema.ts'
 import * as hooks from '../../integrations/hooks/schema.ts'
+import * as webhooks from '../../integrations/webhooks/schema.ts'
 import * as limits from '../../limits/schema.ts'
 import * as merging from '../../merging/schema.ts'
 import * as compat from '../../openai-api/schema.ts'
@@ -77,6 +78,7 @@ const FEATURES: object[] = [
   guests,
   bots,
   hooks,
+  webhooks,
   identities,
   invites,
   keys,

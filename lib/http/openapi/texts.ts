@@ -24,6 +24,7 @@ export const PARAMETERS: Record<ParamName, string> = {
   bot_id: 'The bot',
   hook_id: 'The incoming hook',
   notice_id: 'The notice',
+  webhook_id: 'The webhook',
   subject: 'Your own id of the person',
   identity_id: 'The identity at a provider',
   invite_id: 'The invite of a newcomer',
@@ -57,6 +58,7 @@ export const TAGS: Record<Tag, string> = {
   Notifications: 'The inbox: what concerns you, in all your conversations.',
   Presence: 'Online status and typing.',
   Stream: 'Events as server-sent events, resumable without a gap or a repeat.',
+  Webhooks: 'URLs that are called with each event.',
   Administration: 'Users, rate limits and the audit log, for administrators.',
   Operations: 'For operators: probes, metrics, well-known documents, and this description.',
   Compatibility:

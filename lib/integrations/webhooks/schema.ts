@@ -136,9 +136,7 @@ export type WebhookOfActor = v.InferOutput<typeof WebhookOfActor>
 /** Changes of a webhook; a missing field keeps its value. */
 export const WebhookChanges = v.object({
   url: v.optional(Url),
-  conversation_id: v.optional(
-    v.pipe(v.nullable(Id), v.description('Only the events of this conversation; `null`: of all')),
-  ),
+  conversation_id: v.optional(v.pipe(Id, v.description('Only the events of this conversation'))),
   ...SETTINGS,
   since: v.optional(Since),
   enabled: v.optional(v.boolean()),
@@ -235,8 +233,8 @@ export type CallOutcome = v.InferOutput<typeof CallOutcome>
 /** Which webhooks an administrator lists, a page at a time. */
 export const AllWebhooksQuery = v.object({
   user_id: v.optional(v.pipe(Id, v.description('Only those of this user'))),
-  host: v.optional(v.pipe(opaque(MAX_LENGTH.url), v.description('Only those of this host, with a port if it has one'))),
-  status: v.optional(WebhookStatus),
+  host: v.optional(v.pipe(text(MAX_LENGTH.url), v.description('Only those of this host, with a port if it has one'))),
+  status: v.optional(v.pipe(WebhookStatus, v.description('Only those that are so'))),
   after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
   limit: Limit(50, 200),
 })

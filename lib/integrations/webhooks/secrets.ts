@@ -1,34 +1,14 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import type { Context } from '../../context.ts'
 import { DAY } from '../../core/units.ts'
 import type { Micros } from '../../storage/sql.ts'
+import { newWebhookSecret, publicKeyOf } from './signing.ts'
 import type { WebhookRow } from './store.ts'
-
-/** The size of a secret, as Standard Webhooks recommends. */
-const SECRET_BYTES = 32
 
 /** The use of the key of the service that seals what webhooks need again. */
 const USE = 'webhooks'
 
 /** How long a replaced secret signs beside the new one. */
 const ROTATION_MICROS = DAY
-
-/** What signs the events of a webhook. */
-export interface WebhookSecret {
-  /** `whsec_` or, for Ed25519, `whsk_`, with 32 bytes in base64. */
-  secret: string
-  /** `whpk_` with 32 bytes in base64; for Ed25519 alone. */
-  public_key?: string
-}
-
-/** A new secret of a kind: random bytes, or a key pair. */
-export function createSecret(signature: WebhookRow['signature']): WebhookSecret {
-  if (signature === 'v1') return { secret: `whsec_${randomBytes(SECRET_BYTES).toString('base64')}` }
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  const secret = Buffer.from(privateKey.export({ format: 'jwk' }).d!, 'base64url').toString('base64')
-  const shown = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url').toString('base64')
-  return { secret: `whsk_${secret}`, public_key: `whpk_${shown}` }
-}
 
 /** A secret as it is stored. */
 export function sealSecret({ keyring }: Pick<Context, 'keyring'>, id: string, secret: string): Promise<string> {
@@ -45,6 +25,31 @@ export async function sealHeaders(
   if (entries.length === 0) return { headers: null, header_names: '[]' }
   const sealed = await keyring.seal(USE, JSON.stringify(Object.fromEntries(entries)), `headers ${id}`)
   return { headers: sealed, header_names: JSON.stringify(entries.map(([name]) => name)) }
+}
+
+/** A new secret of a webhook, and the columns that have it; the former one signs beside it for a day. */
+export async function replaceSecret(
+  ctx: Pick<Context, 'keyring' | 'now'>,
+  row: Pick<WebhookRow, 'id' | 'secret'>,
+  signature: WebhookRow['signature'],
+) {
+  const secret = newWebhookSecret(signature)
+  const columns = {
+    secret: await sealSecret(ctx, row.id, secret),
+    previous_secret: row.secret,
+    rotated_at: ctx.now(),
+    public_key: publicKeyOf(secret) ?? null,
+  }
+  return { secret, columns }
+}
+
+/** The columns of another secret, for a webhook that signs in another way from now on. */
+export async function rekey(
+  ctx: Pick<Context, 'keyring' | 'now'>,
+  row: Pick<WebhookRow, 'id' | 'secret' | 'signature'>,
+  signature: WebhookRow['signature'] = row.signature,
+) {
+  return signature === row.signature ? {} : (await replaceSecret(ctx, row, signature)).columns
 }
 
 /** What a call of a webhook needs that is sealed. */

@@ -1,3 +1,4 @@
+import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, type Micros, type Sql, sql, where } from '../../storage/sql.ts'
 import type { DisabledReason, WebhookStatus } from './schema.ts'
@@ -142,7 +143,7 @@ export async function insertWebhook(tx: Queries, row: WebhookRow): Promise<void>
 /** Stores what the owner chooses, and the state that follows from it; not what the sending of events writes. */
 export async function updateWebhook(tx: Queries, row: WebhookRow): Promise<void> {
   await tx.run(
-    sql`UPDATE webhooks SET url = ${row.url}, host = ${row.host}, types = ${row.types},
+    sql`UPDATE webhooks SET key_id = ${row.key_id}, url = ${row.url}, host = ${row.host}, types = ${row.types},
           conversation_id = ${row.conversation_id}, only_notified = ${row.only_notified}, bots = ${row.bots},
           event_order = ${row.event_order}, parallel = ${row.parallel}, payload = ${row.payload},
           has_content = ${row.has_content}, signature = ${row.signature}, secret = ${row.secret},
@@ -176,6 +177,15 @@ export async function disableWebhook(
   return count > 0
 }
 
+/** Lets an unverified webhook send, if its URL is still this one. @returns whether it was */
+export async function setVerified(tx: Queries, { id, url }: Pick<WebhookRow, 'id' | 'url'>): Promise<boolean> {
+  const count = await tx.run(
+    sql`UPDATE webhooks SET status = 'active', unverified_at = NULL
+      WHERE id = ${id} AND url = ${url} AND status = 'unverified'`,
+  )
+  return count > 0
+}
+
 /** Begins anew after a pause or failures: what waited for a later attempt is due. */
 export async function clearFailures(tx: Queries, id: string): Promise<void> {
   await tx.run(sql`UPDATE webhooks SET failing_since = NULL, paused_until = NULL WHERE id = ${id}`)
@@ -204,4 +214,12 @@ export function listWaiting(db: Queries, ids: readonly string[]): Promise<Waitin
 /** The number of webhooks by status. By webhooks_by_status. */
 export function countByStatus(db: Queries): Promise<{ status: WebhookStatus; count: number }[]> {
   return db.all(sql`SELECT status, count(*) AS count FROM webhooks GROUP BY status`)
+}
+
+/** Deletes up to `limit` webhooks that have been unverified since before `before`. By webhooks_by_status. */
+export function deleteUnverified(tx: Queries, before: Cutoff, limit: number): Promise<number> {
+  return tx.run(
+    sql`DELETE FROM webhooks WHERE id IN (
+          SELECT id FROM webhooks WHERE status = 'unverified' AND unverified_at < ${before} LIMIT ${limit})`,
+  )
 }

@@ -1,8 +1,9 @@
 import type { Database } from '../../storage/database.ts'
-import { type Sql, sql } from '../../storage/sql.ts'
+import { type Micros, type Sql, sql } from '../../storage/sql.ts'
 import { parseNumber } from '../log/event-ids.ts'
 import type { EventRow } from '../log/log.ts'
 import type { Snapshot } from '../log/snapshots.ts'
+import { findFirstSince } from './first-since.ts'
 
 /** A row of the log, with its number in all conversations. */
 export interface FeedRow extends EventRow {
@@ -37,6 +38,8 @@ export interface FeedOrder<P extends Place> {
   parse(text: string): P | undefined
   /** The present end. */
   head(): Promise<P>
+  /** The place before the first event from an instant on; the present end without one. */
+  placeAt(instant: Micros): Promise<P>
   /** Up to `limit` rows after a place, in order. */
   news(place: P, limit: number): Promise<News>
   /** The condition that the row `e` is one of those up to a place. */
@@ -66,6 +69,10 @@ export function sqliteOrder(db: Database): FeedOrder<number> {
     format: String,
     parse: parseNumber,
     head,
+    async placeAt(instant) {
+      const first = await findFirstSince(db, instant)
+      return first === undefined ? head() : first - 1
+    },
     async news(place, limit) {
       const rows = await db.all<FeedRow>(
         sql`SELECT ${COLUMNS} FROM events WHERE id > ${place} ORDER BY id LIMIT ${limit}`,

@@ -15,6 +15,7 @@ import {
   upTo,
 } from '../log/snapshots.ts'
 import { COLUMNS, type FeedOrder, type FeedRow, type Place } from './feed-order.ts'
+import { findFirstSince } from './first-since.ts'
 
 type PostgresPlace = Exclude<Place, number>
 
@@ -31,6 +32,9 @@ const END = sql`
          (SELECT greatest(
                    (SELECT xid FROM events WHERE xid < ${NEXT_XID} ORDER BY xid DESC LIMIT 1),
                    (SELECT value::xid8 FROM meta WHERE name = 'last_deleted_xid')))::text AS last`
+
+/** How many rows a transaction may have written after those of a later one. */
+const MAX_OVERLAP = 1_000
 
 interface NewsRow {
   now: string
@@ -92,6 +96,11 @@ async function shorten(db: Database, snapshot: Snapshot): Promise<Snapshot> {
 }
 
 export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
+  async function head(): Promise<PostgresPlace> {
+    const { now, last } = (await db.get<Omit<NewsRow, 'rows'>>(sql`SELECT ${END}`))!
+    return { seen: await shorten(db, upTo(toWholeSnapshot(now), Number(last ?? 0))) }
+  }
+
   return {
     name: 'commits',
     format: ({ seen, next }) =>
@@ -104,9 +113,16 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
       const sees = parseSnapshot(next)
       return sees.xmax < place.seen.xmax ? undefined : { ...place, next: { sees, id: parseNumber(id!) } }
     },
-    async head() {
-      const { now, last } = (await db.get<Omit<NewsRow, 'rows'>>(sql`SELECT ${END}`))!
-      return { seen: await shorten(db, upTo(toWholeSnapshot(now), Number(last ?? 0))) }
+    head,
+    async placeAt(instant) {
+      const first = await findFirstSince(db, instant)
+      if (first === undefined) return head()
+      // An earlier transaction may have written later.
+      const row = await db.get<{ xid: string | null }>(
+        sql`SELECT min(xid::text::bigint)::text AS xid
+          FROM (SELECT xid FROM events WHERE id >= ${first} ORDER BY id LIMIT ${MAX_OVERLAP}) AS following`,
+      )
+      return row?.xid ? { seen: { xmax: Number(row.xid), unfinished: [] } } : head()
     },
 
     // One statement sees one snapshot: rows that it returns, and that the last one did not see, are exactly the new ones.

@@ -10,7 +10,7 @@ import { assertAlone, assertOurs } from '../schema/verify.ts'
 import { sql } from '../sql.ts'
 import { runApart } from '../sqlite/child-process.ts'
 import type { SqliteHandle } from '../sqlite/connection.ts'
-import { markCopy, type Settled, settleCopy } from './copied.ts'
+import { type CopyOptions, markCopy, type Settled, settleCopy } from './copied.ts'
 import { assertFree, databaseFiles, type Overwriting, replaceFile } from './files.ts'
 
 /** An open SQLite file. */
@@ -67,7 +67,7 @@ export async function restoreTo(
   file: string,
   backup: string | AsyncIterable<Uint8Array>,
   open: (file: string) => Promise<OpenFile>,
-  { force = false, signal }: Overwriting & { signal?: AbortSignal | undefined },
+  { force = false, signal, ...kept }: Overwriting & CopyOptions & { signal?: AbortSignal | undefined },
 ): Promise<Settled> {
   let settled: Settled
   const isFile = typeof backup === 'string'
@@ -81,7 +81,7 @@ export async function restoreTo(
     const { db } = await open(partial)
     try {
       await assertRestorable(db, isFile ? backup : 'The backup', signal)
-      settled = await settleCopy(db)
+      settled = await settleCopy(db, kept)
     } finally {
       await db.close()
     }

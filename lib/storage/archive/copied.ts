@@ -2,6 +2,7 @@ import { newId } from '../../core/ids.ts'
 import { hasTable } from '../catalog.ts'
 import { forgetClock } from '../clock-notes.ts'
 import type { Database, Queries } from '../database.ts'
+import { disableRestored } from '../disabled-webhooks.ts'
 import { beginHistory } from '../histories.ts'
 import { sql } from '../sql.ts'
 import { runApart } from '../sqlite/child-process.ts'
@@ -10,6 +11,14 @@ import { runApart } from '../sqlite/child-process.ts'
 export interface Settled {
   /** The mails that waited, which the original has sent. */
   mails: number
+  /** The webhooks that were disabled. */
+  webhooks: number
+}
+
+/** What a copy goes on with. */
+export interface CopyOptions {
+  /** Leaves webhooks enabled: the original does not call their URLs any more. */
+  enable_webhooks?: boolean
 }
 
 /** A statement for a SQLite file outside a database of ours: it notes that the file is a copy. */
@@ -29,9 +38,9 @@ export async function markCopy(db: Queries, copy: string): Promise<void> {
 }
 
 /** Makes a database that is a copy one of its own, in which nothing waits that the original does as well. */
-export async function settleCopy(db: Database): Promise<Settled> {
+export async function settleCopy(db: Database, options: CopyOptions = {}): Promise<Settled> {
   const tables = await findTables(db)
-  return db.write((tx) => settle(tx, tables))
+  return db.write((tx) => settle(tx, tables, options))
 }
 
 /** As {@link settleCopy}, if the database is marked as a copy. @returns `undefined` if it is none */
@@ -46,13 +55,18 @@ type Tables = Awaited<ReturnType<typeof findTables>>
 
 /** A copy may be older than these tables. */
 async function findTables(db: Database) {
-  return { tasks: await hasTable(db, 'tasks'), schedules: await hasTable(db, 'schedules') }
+  return {
+    tasks: await hasTable(db, 'tasks'),
+    schedules: await hasTable(db, 'schedules'),
+    webhooks: await hasTable(db, 'webhooks'),
+  }
 }
 
-async function settle(tx: Queries, tables: Tables): Promise<Settled> {
+async function settle(tx: Queries, tables: Tables, { enable_webhooks }: CopyOptions = {}): Promise<Settled> {
   await beginEpoch(tx, tables)
   const mails = tables.tasks ? await tx.run(sql`DELETE FROM tasks WHERE kind IN ('mail.send', 'mail.failed')`) : 0
-  return { mails }
+  const webhooks = tables.webhooks && !enable_webhooks ? await disableRestored(tx) : 0
+  return { mails, webhooks }
 }
 
 async function isMarked(db: Queries): Promise<boolean> {

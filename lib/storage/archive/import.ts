@@ -1,5 +1,6 @@
 import { newId } from '../../core/ids.ts'
 import type { Database, Filling, Queries, Row } from '../database.ts'
+import { disableRestored } from '../disabled-webhooks.ts'
 import { beginHistory, parseHistories } from '../histories.ts'
 import { findTooLong } from '../lengths.ts'
 import { RECOUNT_MESSAGES } from '../schema/0012-unread-totals.ts'
@@ -13,6 +14,7 @@ import { MIGRATIONS } from '../schema/migrations.ts'
 import { join, name, sql, statement } from '../sql.ts'
 import { findForeignValue } from '../stored-values.ts'
 import { RECOUNT_SEEN } from '../unread-set.ts'
+import type { CopyOptions } from './copied.ts'
 import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import { NOT_WHOLE, readArchive } from './read.ts'
 
@@ -31,17 +33,19 @@ export async function importArchive(
   db: Database,
   lines: AsyncIterable<string>,
   onProgress: Progress = () => {},
+  { enable_webhooks = false }: CopyOptions = {},
 ): Promise<Counts> {
+  const settle: Settle = async (tx) => void (enable_webhooks || (await disableRestored(tx)))
   const archive = readArchive(lines)
   const { value: header } = await archive.next()
   if (!header) throw new Error(NOT_WHOLE)
   await begin(db, header as Header)
-  if (!db.fill) return fill(archive, await inBatches(db), onProgress)
+  if (!db.fill) return fill(archive, await inBatches(db), { onProgress, settle })
   try {
     return await db.fill(async (tx) => {
       // An earlier version of this program may have been interrupted.
       await deleteAll(tx)
-      return fill(archive, await inOneTransaction(tx), onProgress)
+      return fill(archive, await inOneTransaction(tx), { onProgress, settle })
     })
   } catch (error) {
     // Fails with the database, and then the next import replaces it.
@@ -75,7 +79,14 @@ interface Batch {
 /** The number of characters of rows that are inserted at a time. */
 const BATCH_SIZE = 4 * 1024 * 1024
 
-async function fill(archive: AsyncIterable<Line>, filler: Filler, onProgress: Progress): Promise<Counts> {
+/** Ends, in an imported database, what the service that it is of does as well. */
+type Settle = (tx: Queries) => Promise<void>
+
+async function fill(
+  archive: AsyncIterable<Line>,
+  filler: Filler,
+  { onProgress, settle }: { onProgress: Progress; settle: Settle },
+): Promise<Counts> {
   const counts: Counts = {}
   let batch: Batch | undefined
   const flush = async () => {
@@ -91,7 +102,7 @@ async function fill(archive: AsyncIterable<Line>, filler: Filler, onProgress: Pr
     number++
     if ('end' in line) {
       await flush()
-      return finish(filler, line.counts)
+      return finish(filler, line.counts, settle)
     }
     if (!('table' in line)) continue
     const { table } = line
@@ -232,7 +243,7 @@ async function listColumns(db: Queries, table: string): Promise<Set<string>> {
 }
 
 /** Checks the counts, sets the sequences to the imported maximum, and starts a new event history. */
-async function finish({ db, write }: Filler, expected: Counts): Promise<Counts> {
+async function finish({ db, write }: Filler, expected: Counts, settle: Settle): Promise<Counts> {
   const counts: Counts = {}
   for (const [table] of TABLES) {
     counts[table] = (await db.get<{ total: number }>(sql`SELECT count(*) AS total FROM ${name(table)}`))!.total
@@ -265,6 +276,7 @@ async function finish({ db, write }: Filler, expected: Counts): Promise<Counts> 
       FILL_FORMER,
     ]
     for (const recount of all) await tx.run(recount)
+    await settle(tx)
     await tx.run(sql`UPDATE meta SET value = ${newId()} WHERE name = 'epoch'`)
     await beginHistory(tx)
     await tx.run(DELETE_MARK)

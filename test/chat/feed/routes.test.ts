@@ -9,7 +9,9 @@ describeOnEachDatabase('GET /api/feed', (openUrl) => {
     const url = await openUrl()
     return [
       await startService(url),
-      await startService(url, { config: { bots: { enabled: false }, hooks: { enabled: false } } }),
+      await startService(url, {
+        config: { bots: { enabled: false }, hooks: { enabled: false }, webhooks: { enabled: false } },
+      }),
     ]
   })
   let ada: Person

@@ -1,0 +1,175 @@
+import { defineCommand as defineGroup } from 'citty'
+import { OPERATOR } from '../../lib/core/actor.ts'
+import type { CallOutcome, WebhookChanges } from '../../lib/integrations/webhooks/schema.ts'
+import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
+import { resolveUserId } from '../args/user.ts'
+import { print, printNote, table } from '../output.ts'
+import { withChat } from '../with-chat.ts'
+
+const webhookArg = {
+  id: { type: 'positional', required: true, valueHint: 'id', description: 'Id from `webhook list`' },
+} as const
+
+const settingArgs = {
+  types: { type: 'string', valueHint: 'list', description: 'Types of events, separated by commas, such as message.*' },
+  conversation: { type: 'string', valueHint: 'id', description: 'Only the events of this conversation' },
+  order: { type: 'string', valueHint: 'order', description: 'none, or conversation: one event after another in each' },
+  parallel: { type: 'string', valueHint: 'number', description: 'Calls at a time, 1 to 16' },
+  header: { type: 'string', valueHint: 'header', description: 'A header of each call, as "Authorization: Bearer …"' },
+  description: { type: 'string', description: 'What it is for' },
+  since: { type: 'string', valueHint: 'instant', description: 'The instant or position from which events are sent' },
+} as const
+
+interface Settings {
+  types?: string
+  conversation?: string
+  order?: string
+  parallel?: string
+  header?: string
+  description?: string
+  since?: string
+}
+
+/** What the flags say. The service refuses values that are none. */
+function settingsOf({ types, conversation, order, parallel, header, description, since }: Settings) {
+  return {
+    types: types?.split(','),
+    conversation_id: conversation,
+    order: order as WebhookChanges['order'],
+    parallel: parallel === undefined ? undefined : Number(parallel),
+    headers: header === undefined ? undefined : headerOf(header),
+    description,
+    since,
+  }
+}
+
+function headerOf(header: string): Record<string, string> {
+  const at = header.indexOf(':')
+  if (at < 1) throw new UsageError('--header is "Name: value"')
+  return { [header.slice(0, at).trim()]: header.slice(at + 1).trim() }
+}
+
+const create = defineCommand({
+  meta: { name: 'create', description: 'Make a webhook of all conversations, or of a bot' },
+  example: 'chat-server webhook create --url https://crm.example.org/events --types message.* --json',
+  args: {
+    url: { type: 'string', required: true, valueHint: 'url', description: 'The https URL that is called' },
+    bot: { type: 'string', valueHint: 'name', description: 'Username or id of the bot whose events it gets' },
+    content: { type: 'boolean', description: 'Send texts too; without it, ids, numbers and instants' },
+    signature: { type: 'string', valueHint: 'kind', description: 'v1 (a secret) or v1a (a public key)' },
+    ...settingArgs,
+    ...commonArgs,
+  },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const created = await chat.webhooks.create(OPERATOR, {
+        ...settingsOf(args),
+        url: args.url,
+        bot_id: args.bot === undefined ? undefined : await resolveUserId(chat, args.bot),
+        content: args.content,
+        signature: args.signature as WebhookChanges['signature'],
+      })
+      if (!args.json && created.secret) printNote('The secret is shown only once.')
+      print(args, created, created.secret ?? created.webhook.public_key ?? created.webhook.id)
+    }),
+})
+
+const list = defineCommand({
+  meta: { name: 'list', description: 'List the webhooks of all users, oldest first' },
+  example: 'chat-server webhook list --json',
+  args: commonArgs,
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const answer = await chat.webhooks.list(OPERATOR)
+      const rows = answer.webhooks.map(({ id, url, status, disabled_reason = '', parked, user_id = 'operator' }) => [
+        id,
+        status,
+        disabled_reason,
+        String(parked),
+        user_id,
+        url,
+      ])
+      print(args, answer, table(['ID', 'STATUS', 'REASON', 'PARKED', 'OWNER', 'URL'], rows))
+    }),
+})
+
+const set = defineCommand({
+  meta: { name: 'set', description: 'Change, disable or enable a webhook' },
+  example: 'chat-server webhook set 01980a3c-7000-7a10-8b20-0c4f1d2e3a51 --parallel 2 --json',
+  args: {
+    ...webhookArg,
+    url: { type: 'string', valueHint: 'url', description: 'Another URL, which must return a challenge' },
+    ...settingArgs,
+    disable: { type: 'boolean', description: 'Send nothing; only the operator and administrators enable it again' },
+    enable: { type: 'boolean', description: 'Send events again' },
+    ...commonArgs,
+  },
+  run: async ({ args }) => {
+    const { url, disable, enable } = args
+    if (disable && enable) throw new UsageError('--disable and --enable exclude each other')
+    const enabled = disable ? false : enable ? true : undefined
+    const changes = { ...settingsOf(args), url, enabled }
+    if (Object.values(changes).every((value) => value === undefined))
+      throw new UsageError('name what to change, such as --disable; --help lists it all')
+    await withChat(args, async (chat) => {
+      const changed = await chat.webhooks.change(OPERATOR, args.id, changes)
+      print(args, changed, `The webhook is ${changed.webhook.status}.`)
+    })
+  },
+})
+
+const remove = defineCommand({
+  meta: { name: 'delete', description: 'Delete a webhook: nothing more is sent' },
+  example: 'chat-server webhook delete 01980a3c-7000-7a10-8b20-0c4f1d2e3a51 --json',
+  args: { ...webhookArg, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      await chat.webhooks.remove(OPERATOR, args.id)
+      print(args, { webhook_id: args.id }, `Deleted: no webhook has the id ${args.id} any more.`)
+    }),
+})
+
+/** What a call of a URL brought, in one line. */
+function outcomeText({ status, ms, error }: CallOutcome): string {
+  const answer = status === undefined ? 'no answer' : `status ${status}`
+  return error === undefined ? `It returned ${answer} after ${ms} ms.` : `It failed (${error}): ${answer}, ${ms} ms.`
+}
+
+const verify = defineCommand({
+  meta: { name: 'verify', description: 'Send a challenge to a webhook, which must return it' },
+  example: 'chat-server webhook verify 01980a3c-7000-7a10-8b20-0c4f1d2e3a51 --json',
+  args: { ...webhookArg, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const outcome = await chat.webhooks.verify(OPERATOR, args.id)
+      print(args, outcome, outcomeText(outcome))
+    }),
+})
+
+const test = defineCommand({
+  meta: { name: 'test', description: 'Send a test event to a webhook' },
+  example: 'chat-server webhook test 01980a3c-7000-7a10-8b20-0c4f1d2e3a51 --json',
+  args: { ...webhookArg, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const outcome = await chat.webhooks.test(OPERATOR, args.id)
+      print(args, outcome, outcomeText(outcome))
+    }),
+})
+
+const rotate = defineCommand({
+  meta: { name: 'rotate', description: 'Replace the secret of a webhook; the former one signs too for a day' },
+  example: 'chat-server webhook rotate 01980a3c-7000-7a10-8b20-0c4f1d2e3a51 --json',
+  args: { ...webhookArg, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const rotated = await chat.webhooks.rotate(OPERATOR, args.id)
+      if (!args.json && rotated.secret) printNote('The secret is shown only once.')
+      print(args, rotated, rotated.secret ?? rotated.public_key ?? '')
+    }),
+})
+
+export default defineGroup({
+  meta: { name: 'webhook', description: 'Have events sent to URLs, and manage the webhooks of all users' },
+  subCommands: { create, list, set, delete: remove, verify, test, rotate },
+})

@@ -1,0 +1,48 @@
+import { toInstant } from '../../core/time.ts'
+import type { Micros } from '../../storage/sql.ts'
+import type { Webhook, WebhookOfUser } from './schema.ts'
+import type { Waiting, WebhookRow } from './store.ts'
+
+/** A row as its owner reads it. */
+export function toWebhook(row: WebhookRow, waiting: Waiting | undefined, now: Micros): Webhook {
+  const lag = waiting ? Math.max(0, now - waiting.oldest_at) / 1_000_000 : 0
+  return {
+    id: row.id,
+    ...(row.user_id !== null && { user_id: row.user_id }),
+    ...(row.bot_id !== null && { bot_id: row.bot_id }),
+    url: row.url,
+    types: JSON.parse(row.types),
+    ...(row.conversation_id !== null && { conversation_id: row.conversation_id }),
+    only: row.only_notified === 1 ? 'notified' : 'all',
+    bots: row.bots === 1,
+    order: row.event_order,
+    parallel: row.parallel,
+    payload: row.payload,
+    ...(row.has_content === 1 && { content: true as const }),
+    signature: row.signature,
+    headers: JSON.parse(row.header_names),
+    ...(row.description !== null && { description: row.description }),
+    status: row.status,
+    ...(row.disabled_reason !== null && { disabled_reason: row.disabled_reason }),
+    position: row.position,
+    lag_seconds: lag,
+    parked: waiting?.parked ?? 0,
+    ...(row.public_key !== null && { public_key: row.public_key }),
+    ...(row.last_success_at !== null && { last_success_at: toInstant(row.last_success_at) }),
+    created_at: toInstant(row.created_at),
+  }
+}
+
+/** A row as an administrator reads it. */
+export function toWebhookOfUser(row: WebhookRow): WebhookOfUser {
+  return {
+    id: row.id,
+    ...(row.user_id !== null && { user_id: row.user_id }),
+    ...(row.bot_id !== null && { bot_id: row.bot_id }),
+    host: row.host,
+    status: row.status,
+    ...(row.disabled_reason !== null && { disabled_reason: row.disabled_reason }),
+    ...(row.last_success_at !== null && { last_success_at: toInstant(row.last_success_at) }),
+    created_at: toInstant(row.created_at),
+  }
+}
