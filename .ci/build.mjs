@@ -20,6 +20,7 @@ const ENTRY_POINTS = [
   'lib/client/store/index.ts',
   'lib/client/store/parts.ts',
   'lib/client/react/index.ts',
+  'lib/receive/index.ts',
   'lib/testing/index.ts',
   'lib/web/index.ts',
   'cli/main.ts',

@@ -40,6 +40,7 @@ const BESIDE: Record<string, string[]> = {
   'endpoint.ts': ['core'],
   api: ['core'],
   client: ['core'],
+  receive: [],
 }
 
 /** All that a role may import at run time beside `core`; `@` is its own folder. A service has the order only. */
@@ -57,7 +58,7 @@ const SERVICE = /^lib\/.+\/service(-[a-z-]+)?\.ts$/
 const SECOND = /^(lib\/(?!config|storage|core).+)\/(schema|rules|store|service|routes)-[a-z-]+\.ts$/
 
 /** Where statements stand, beside stores: the database itself, the log and its readers, what operators check. */
-const SQL_PLACES = ['lib/storage/**', 'lib/live/**', 'lib/ops/**']
+const SQL_PLACES = ['lib/storage/**', 'lib/live/**', 'lib/ops/**', 'lib/receive/**']
 
 /** What of `core` is not for rules: time and chance. */
 const IMPURE = ['lib/core/ids.ts', 'lib/core/time.ts']
@@ -92,6 +93,7 @@ const DRAWERS = /^(utils?|helpers?|common|misc|shared|index)\.ts$/
 const ENTRIES = [
   'lib/index.ts',
   'lib/http/index.ts',
+  'lib/receive/index.ts',
   'lib/testing/index.ts',
   'lib/web/index.ts',
   'lib/client/react/index.ts',

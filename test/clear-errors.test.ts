@@ -24,6 +24,7 @@ const MODULES: Record<string, () => Promise<object>> = {
   './client/store': () => import('../lib/client/store/index.ts'),
   './client/parts': () => import('../lib/client/store/parts.ts'),
   './react': () => import('../lib/client/react/index.ts'),
+  './receive': () => import('../lib/receive/index.ts'),
   './testing': () => import('../lib/testing/index.ts'),
   './web': () => import('../lib/web/index.ts'),
 }
@@ -137,6 +138,35 @@ const CASES: Record<string, Record<string, Case[]>> = {
     searchOf: NEEDS_STORE,
     seenOf: NEEDS_STORE,
     uploadsOf: NEEDS_STORE,
+  },
+  './receive': {
+    ReceiveError: TAKES_ANY,
+    applyOnce: [
+      [[], '"store" must be what pgStore(pool) or sqliteStore(db) returned'],
+      [[{ apply() {} }], '"source" must be a name'],
+      [[{ apply() {} }, 'crm', []], '"effect" must be a function'],
+      [[{ apply() {} }, 'crm', {}, () => {}], 'events must be a list'],
+    ],
+    createReceiver: [
+      [[], 'createReceiver: pass { store, source, secrets, effect }'],
+      [[{}], '"store" must be what pgStore(pool) or sqliteStore(db) returned'],
+      [[{ store: { apply() {} }, source: 'crm', effect() {}, secrets: ['s3cret'] }], '"whsec_" with base64'],
+    ],
+    pgStore: [
+      [[], 'pgStore: pass a Pool of pg'],
+      [[{}], 'pgStore: pass a Pool of pg'],
+    ],
+    receiveSchema: [[['mysql'], 'the dialect is "postgres" or "sqlite"']],
+    sqliteStore: [
+      [[], 'sqliteStore: pass a database of better-sqlite3'],
+      [[{}], 'sqliteStore: pass a database of better-sqlite3'],
+    ],
+    verifyWebhook: [
+      [[], 'Pass the "secrets" of the webhook'],
+      [[{ secrets: [] }], 'Pass the "secrets" of the webhook'],
+      [[{ public_keys: 'whpk_AAAA' }], '"whpk_" with base64'],
+      [[{ secrets: 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' }], '"headers" must be the headers of the call'],
+    ],
   },
   './testing': {
     createTestChat: [

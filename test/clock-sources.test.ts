@@ -53,6 +53,9 @@ const DATABASE_CLOCK: Record<string, string> = {
   'lib/storage/schema/migrate.ts': 'stores when a migration was applied',
   'lib/storage/postgres/vacuum.ts': 'compares it with times of the same server',
   'lib/storage/postgres/client.ts': 'compares it with times of the same server',
+  'lib/receive/pg-store.ts': 'in the database of a receiver: ids that are thirty days old',
+  'lib/receive/sqlite-store.ts': 'in the database of a receiver: ids that are thirty days old',
+  'lib/receive/receive-schema.ts': 'in the database of a receiver: when an event was applied',
   'lib/backups/store.ts': 'leases',
   'lib/tasks/store.ts': 'leases and tasks that are due',
   'lib/mail/store.ts': 'leases and mails that are due',
@@ -65,8 +68,9 @@ const DATABASE_CLOCK: Record<string, string> = {
 
 describe('the clock', () => {
   it('of the machine is asked by those only that have a reason', () => {
-    // When a process began, for Prometheus, is of the process and not of the service.
-    expect(filesWith(MACHINE)).toEqual(['lib/core/time.ts', 'lib/metrics/process.ts'])
+    // When a process began, for Prometheus, is of the process and not of the service; a receiver has no service.
+    const places = ['lib/core/time.ts', 'lib/metrics/process.ts', 'lib/receive/verify-webhook.ts']
+    expect(filesWith(MACHINE)).toEqual(places)
     const askers = filesWith(/\bcurrent(Micros|Millis)\b/)
     expect(askers.sort()).toEqual(Object.keys(MACHINE_CLOCK).sort())
   })
@@ -89,6 +93,7 @@ const NOT_BY_AGE: Record<string, string> = {
   'lib/cluster/store-presence.ts deleteUnseen': 'presence: the caller asks whether the clock is trusted',
   'lib/cluster/store-signals.ts deleteSignals': 'signals, which live for seconds',
   'lib/chat/answers/store.ts deleteUnderWay': 'leases',
+  'lib/receive/sqlite-store.ts': 'in the database of a receiver, which has no service',
   'lib/live/log/restored-dump.ts': 'a number of a transaction',
 }
 

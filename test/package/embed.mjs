@@ -7,6 +7,7 @@ await import('chat-server/client')
 await import('chat-server/client/admin')
 await import('chat-server/client/store')
 await import('chat-server/client/parts')
+await import('chat-server/receive')
 await import('chat-server/testing')
 await import('chat-server/web')
 

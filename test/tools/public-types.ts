@@ -12,6 +12,7 @@ const ENTRY_POINTS: Record<string, string> = {
   'chat-server/client/store': join(ROOT, 'lib/client/store/index.ts'),
   'chat-server/client/parts': join(ROOT, 'lib/client/store/parts.ts'),
   'chat-server/react': join(ROOT, 'lib/client/react/index.ts'),
+  'chat-server/receive': join(ROOT, 'lib/receive/index.ts'),
   'chat-server/web': join(ROOT, 'lib/web/index.ts'),
   'chat-server/testing': join(ROOT, 'lib/testing/index.ts'),
 }
