@@ -1,5 +1,7 @@
+import { countDisabled } from '../lib/integrations/webhooks/store.ts'
 import type { CopyOptions } from '../lib/storage/archive/copied.ts'
 import { splitLines } from '../lib/storage/archive/lines.ts'
+import type { Queries } from '../lib/storage/database.ts'
 import type { Storage } from '../lib/storage/open.ts'
 import { assertMigrated } from '../lib/storage/schema/migrate.ts'
 import { createMeter } from './progress.ts'
@@ -30,3 +32,12 @@ export async function fill(
   const meter = createMeter(() => ({ done: inMib(read), total: size && inMib(size), unit: 'MiB' }))
   return storage.import(splitLines(counted()), meter.add, options).finally(meter.end)
 }
+
+/** The number of webhooks that are disabled since the database was filled. */
+export async function countRestored(db: Queries): Promise<number> {
+  return (await countDisabled(db)).find(({ disabled_reason }) => disabled_reason === 'restored')?.count ?? 0
+}
+
+/** What a command says of them. */
+export const disabledText = (count: number): string =>
+  `Disabled ${count} webhooks: their owners enable them when the original calls none any more.`

@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import type { Storage } from '../../lib/index.ts'
 import { commonArgs, defineCommand, webhooksFlag } from '../args/command.ts'
 import { filesArg, filesText, loadFiles } from '../files.ts'
-import { type ArchiveSource, fill } from '../fill.ts'
-import { oneLine, print } from '../output.ts'
+import { type ArchiveSource, countRestored, disabledText, fill } from '../fill.ts'
+import { oneLine, print, printNote } from '../output.ts'
 import { assertPipedIn, STANDARD } from '../standard-streams.ts'
 import { withStorage } from '../with-chat.ts'
 
@@ -27,10 +28,15 @@ export default defineCommand({
     // Checked before a database is created.
     const source = args.file === STANDARD ? { bytes: process.stdin } : await openFile(args.file)
     const kept = { enable_webhooks: args['enable-webhooks'] === true }
-    const counts = await withStorage(args, (storage) => fill(storage, source, kept), { create: true })
+    const storing = async (storage: Storage) => {
+      const counts = await fill(storage, source, kept)
+      return { counts, disabled_webhooks: await countRestored(storage.db) }
+    }
+    const { counts, disabled_webhooks } = await withStorage(args, storing, { create: true })
     const loaded = await loadFiles(args)
     const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
     const text = `Imported ${rows} rows${filesText(loaded)}. "chat-server fsck" checks the result.`
-    print(args, { counts, ...loaded }, oneLine(text))
+    if (!args.json && disabled_webhooks > 0) printNote(disabledText(disabled_webhooks))
+    print(args, { counts, disabled_webhooks, ...loaded }, oneLine(text))
   },
 })

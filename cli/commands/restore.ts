@@ -1,13 +1,13 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { type OpenedBackup, openBackup } from '../../lib/backups/verify.ts'
 import type { Config } from '../../lib/config/parse.ts'
-import type { Settled } from '../../lib/index.ts'
+import type { Settled, Storage } from '../../lib/index.ts'
 import { commonArgs, defineCommand, webhooksFlag } from '../args/command.ts'
 import { findBackup, identityArg, readKeys, structureOnly } from '../backups.ts'
 import { loadConfig } from '../config/load.ts'
 import { sqliteFile } from '../doctor/files.ts'
 import { filesArg, filesText, loadFiles } from '../files.ts'
-import { fill } from '../fill.ts'
+import { countRestored, disabledText, fill } from '../fill.ts'
 import { oneLine, print, printNote } from '../output.ts'
 import { untilInterrupted } from '../signals.ts'
 import { withStorage } from '../with-chat.ts'
@@ -39,8 +39,13 @@ export default defineCommand({
       let disabled_webhooks = 0
       const kept = { enable_webhooks: args['enable-webhooks'] === true }
       // An export fills an empty database, of either kind, and has no mails.
-      if (backup.kind === 'archive') await withStorage(args, (storage) => fill(storage, backup, kept), { create: true })
-      else {
+      if (backup.kind === 'archive') {
+        const storing = async (storage: Storage) => {
+          await fill(storage, backup, kept)
+          return countRestored(storage.db)
+        }
+        disabled_webhooks = await withStorage(args, storing, { create: true })
+      } else {
         const options = { path, force: args.force === true, signal, ...kept }
         const settled = await restoreFile(backup, config.database, options)
         dropped_mails = settled.mails
@@ -51,10 +56,7 @@ export default defineCommand({
       if (checked_by === 'structure') printNote(`The check covers the ${structureOnly(args.file)}.`)
       const text = `Restored from ${args.file}${filesText(loaded)}. Every client will read the state again.`
       if (dropped_mails > 0) printNote(`Dropped ${dropped_mails} mails that waited: the original has sent them.`)
-      if (disabled_webhooks > 0)
-        printNote(
-          `Disabled ${disabled_webhooks} webhooks: their owners enable them when the original calls none any more.`,
-        )
+      if (!args.json && disabled_webhooks > 0) printNote(disabledText(disabled_webhooks))
       print(args, { restored: args.file, checked_by, dropped_mails, disabled_webhooks, ...loaded }, oneLine(text))
     }),
 })

@@ -83,6 +83,8 @@ export const FINDINGS = [
   'users.reserved_name',
   'access.unknown_roles',
   'guests.unknown_contacts',
+  'webhooks.secret_lost',
+  'webhooks.restored',
   'database.missing',
   'database.no_file',
   'database.in_memory',

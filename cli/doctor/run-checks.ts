@@ -33,6 +33,7 @@ import { checkSignIns } from './sign-ins.ts'
 import { checkStream } from './stream.ts'
 import { checkUpstreams } from './upstreams.ts'
 import { checkUsernames } from './usernames.ts'
+import { checkWebhooks } from './webhooks.ts'
 
 /**
  * Checks everything that a running service depends on. It changes nothing, except for the tests of the event stream and of
@@ -110,6 +111,7 @@ async function checkDatabase(
       ...(await checkSignIns(storage.db, clock.now)),
       ...(await checkUsernames(storage.db)),
       ...(await checkAccess(config, storage.db)),
+      ...(await checkWebhooks(config, storage.db)),
       ...(await checkFailedMails(storage.db)),
       ...(await checkBackups(config, storage.db, clock.now)),
       ...(await checkSearch(config, storage.db)),

@@ -171,6 +171,9 @@ const WHOLE = [
   'keysList',
   'botsList',
   'hooksList',
+  // At most a hundred of a user; those of all are read as keys are, by a descending id.
+  'webhooksList',
+  'webhooksListAll',
   // At most a hundred, which test/chat/notices adds to and removes.
   'noticesList',
   'botsListKeys',

@@ -216,6 +216,13 @@ export function countByStatus(db: Queries): Promise<{ status: WebhookStatus; cou
   return db.all(sql`SELECT status, count(*) AS count FROM webhooks GROUP BY status`)
 }
 
+/** The number of disabled webhooks by reason. By webhooks_by_status. */
+export function countDisabled(db: Queries): Promise<{ disabled_reason: DisabledReason; count: number }[]> {
+  return db.all(
+    sql`SELECT disabled_reason, count(*) AS count FROM webhooks WHERE status = 'disabled' GROUP BY disabled_reason`,
+  )
+}
+
 /** Deletes up to `limit` webhooks that have been unverified since before `before`. By webhooks_by_status. */
 export function deleteUnverified(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
