@@ -30,8 +30,8 @@ export async function sealHeaders(
 /** A new secret of a webhook, and the columns that have it; the former one signs beside it for a day. */
 export async function replaceSecret(
   ctx: Pick<Context, 'keyring' | 'now'>,
-  row: Pick<WebhookRow, 'id' | 'secret'>,
-  signature: WebhookRow['signature'],
+  row: Pick<WebhookRow, 'id' | 'secret' | 'signature'>,
+  signature = row.signature,
 ) {
   const secret = newWebhookSecret(signature)
   const columns = {
@@ -39,6 +39,7 @@ export async function replaceSecret(
     previous_secret: row.secret,
     rotated_at: ctx.now(),
     public_key: publicKeyOf(secret) ?? null,
+    signature,
   }
   return { secret, columns }
 }

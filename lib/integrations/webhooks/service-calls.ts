@@ -75,13 +75,14 @@ export const rotate = useCase({
   errors: ['not_found', 'forbidden', 'confirmation_required'],
   run: async (ctx, actor, id): Promise<RotatedSecret> => {
     assertMayMake(ctx, actor)
-    const { signature } = await findOwn(ctx, actor, id)
+    // The key of the service may have to be read first, which is no part of a transaction.
+    const { secret, columns } = await replaceSecret(ctx, await findOwn(ctx, actor, id))
     return ctx.write(async (tx) => {
       await requireConfirmation(ctx, tx, actor)
       const row = await lockWebhook(tx, id, holderOf(actor))
       if (!row) throw new ChatError('not_found')
-      const { secret, columns } = await replaceSecret(ctx, row, signature)
-      await updateWebhook(tx, { ...row, ...columns })
+      // Another call may have replaced it meanwhile, in the other way even: the last one counts.
+      await updateWebhook(tx, { ...row, ...columns, previous_secret: row.secret })
       audit(tx, actor, 'webhook.rotated', row)
       return columns.public_key === null ? { secret } : { public_key: columns.public_key }
     })

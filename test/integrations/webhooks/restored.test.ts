@@ -82,3 +82,14 @@ it.each([
   // Started without a restore, too.
   expect(await stateOf(`sqlite:${copy}`)).toEqual(DISABLED)
 })
+
+describeOnEachEmptyDatabase('a process that has not used the key of the service yet', (openUrl) => {
+  it('rotates a secret', async () => {
+    const url = await openUrl()
+    await fill(url)
+    const service = await startService(url)
+    const [webhook] = (await service.chat.webhooks.list(OPERATOR)).webhooks
+    expect(await service.chat.webhooks.rotate(OPERATOR, webhook!.id)).toEqual({ secret: expect.any(String) })
+    await service.close()
+  })
+})
