@@ -80,13 +80,14 @@ const TEXTS_OF_MESSAGES = ['reactions', 'notifications', 'message_revisions', 'm
 /** Older notifications are not exported: they only help to read. */
 const NOTIFIED = 7 * DAY
 
-/** Conditions that exclude rows from an archive: hidden rows that are not removed yet, and old notifications. */
+/** Conditions that exclude rows from an archive: hidden rows that are not removed yet, private events, and old notifications. */
 function toExport(table: string, dialect: Dialect): (Sql | false | undefined)[] {
   const messageId = table === 'notifications' ? sql`coalesce(one.message_id, one.id)` : sql`one.message_id`
   return [
     visibleRows(table, dialect),
     TEXTS_OF_MESSAGES.includes(table) &&
       sql`NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = ${messageId} AND ${isErasedAuthor(sql`m.posted_by`)})`,
+    table === 'events' && sql`one.for_user_id IS NULL`,
     table === 'notifications' && sql`at >= ${recentOf(currentMicros())}`,
   ]
 }

@@ -2,6 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { createAdminClient } from '../../../lib/client/admin.ts'
 import { MINUTE, SECOND } from '../../../lib/core/units.ts'
 import type { Actor, EventAfter } from '../../../lib/index.ts'
+import { exportArchive } from '../../../lib/storage/archive/export.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -153,7 +154,11 @@ describeOnEachDatabase('notices', (openUrl) => {
         ]),
       )),
     ]
-    expect(JSON.stringify(outputs)).not.toContain(CANARY)
+    const { db } = innerState(service)
+    const archive: string[] = []
+    await exportArchive(db, (lines) => void archive.push(lines))
+    expect(JSON.stringify(outputs) + archive.join('')).not.toContain(CANARY)
+    expect(archive.join('')).not.toContain('notice.new')
     for (const person of [ada, eve]) expect(await codeOf(person.notices.remove(notice.id))).toBe('not_found')
     for (const actor of [other, host]) {
       const stream = service.chat.events.followAll(actor, { last_event_id: actor === other ? after : ofHost })
