@@ -30,6 +30,7 @@ import type { Find } from './core/scheduling/loader.ts'
 import type { SigningKeys } from './core/signed-text.ts'
 import type { FileStore } from './files/file-store.ts'
 import type { FilesPlace } from './files/guard.ts'
+import type { WebhookEngine } from './integrations/webhooks/engine.ts'
 import type { AuthFailures } from './limits/auth-failures.ts'
 import type { Limiter } from './limits/limiter.ts'
 import type { Hub } from './live/hub/hub.ts'
@@ -117,6 +118,8 @@ export interface Context {
   readonly mail: LiveOutbox
   /** Calls addresses that users, or documents from outside, name. */
   readonly outgoing: Outgoing
+  /** Sends events to webhooks. */
+  readonly webhooks: WebhookEngine
   readonly host: Host
   readonly ops: Ops
 }

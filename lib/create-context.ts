@@ -54,6 +54,7 @@ import * as erasure from './erasure/service.ts'
 import type { FilesPlace } from './files/guard.ts'
 import { guestsOfSignIns } from './guests/claiming.ts'
 import { createGuestPlaces } from './guests/places.ts'
+import { createWebhookEngine } from './integrations/webhooks/engine.ts'
 import { createAuthFailures, maxAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { LIMITS_VERSION } from './limits/store.ts'
@@ -127,7 +128,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const mail = createLiveOutbox(settings, { db, metrics, log, now, isTrusted, id, mail: ports.mail, addresser })
   const outgoing = createOutgoing({ config })
   const accounts = createAccounts({ access, config, db, log, now, sessionNow: time.sessionNow, outgoing, keyring })
-  const ctx: Context = {
+  const parts: Omit<Context, 'webhooks'> = {
     ...{
       config,
       settings,
@@ -174,6 +175,8 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
       clockKeeper: time.clockKeeper,
     },
   }
+  const ctx: Context = Object.assign(parts, { webhooks: createWebhookEngine(parts) })
+  commits.subscribe(ctx.webhooks.committed)
   tasks.handle({ ...handlersOf(ctx), ...mailTasks(mail) })
   return ctx
 }

@@ -14,6 +14,7 @@ import { type SingleFlight, singleFlight, warnOnce } from './core/scheduling/onc
 import { CHECKS } from './core/scheduling/stall-detector.ts'
 import { CHECK_MS } from './files/guard.ts'
 import { eraseUnused } from './guests/expiring.ts'
+import { TICK_MS } from './integrations/webhooks/engine.ts'
 import { recoverFiles } from './ops/files/lost-files.ts'
 import { createReserveLook } from './ops/reserve.ts'
 import { pruneSome } from './ops/retention.ts'
@@ -67,6 +68,7 @@ type JobName =
   | 'unread'
   | 'guests'
   | 'webhooks'
+  | 'deliveries'
 
 function jobsOf(ctx: Context): Record<JobName, Job> {
   const inboxes = { after: '', ms: INBOXES_MS }
@@ -169,6 +171,12 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
       interval_ms: 10_000,
       run: () => ctx.config.webhooks.enabled && ctx.write((tx) => disableOfLostKeys(tx, ctx.now())),
       warning: 'Webhooks whose API key has expired could not be disabled',
+      exclusive: true,
+    },
+    deliveries: {
+      interval_ms: TICK_MS,
+      run: () => ctx.webhooks.tick(),
+      warning: 'Events could not be sent to webhooks',
       exclusive: true,
     },
     commands: { ...COMMANDS, run: () => logCommands(ctx) },

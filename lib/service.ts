@@ -150,6 +150,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     hub.drain()
     streamsEnded ??= endOwnStreams(ctx)
     answers.drain()
+    ctx.webhooks.drain()
     partSlots.drain()
   }
   return withinContext(ctx, {
@@ -177,6 +178,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       pending.close()
       leave()
       await answers.stop()
+      await ctx.webhooks.close()
       await Promise.all([
         poller.stop(),
         jobs.stop(),

@@ -61,6 +61,7 @@ const DATABASE_CLOCK: Record<string, string> = {
   'lib/mail/store.ts': 'leases and mails that are due',
   'lib/chat/answers/store.ts': 'leases',
   'lib/chat/copies/store.ts': 'tasks that are due',
+  'lib/integrations/webhooks/store-sending.ts': 'leases',
   'lib/cluster/store.ts': 'node heartbeats',
   'lib/cluster/store-presence.ts': 'presence, as ages of the same clock',
   'lib/cluster/store-signals.ts': 'signals, which live for seconds',
@@ -94,6 +95,7 @@ const NOT_BY_AGE: Record<string, string> = {
   'lib/cluster/store-signals.ts deleteSignals': 'signals, which live for seconds',
   'lib/chat/answers/store.ts deleteUnderWay': 'leases',
   'lib/receive/sqlite-store.ts': 'in the database of a receiver, which has no service',
+  'lib/integrations/webhooks/store-deliveries.ts trimDeliveries': 'the oldest beyond a number',
   'lib/live/log/restored-dump.ts': 'a number of a transaction',
 }
 

@@ -32,6 +32,7 @@ it('logs once, with its cause, that a job fails', async () => {
     'callers',
     'clock',
     'commands',
+    'deliveries',
     'files',
     'follows',
     'guests',

@@ -14,6 +14,7 @@ import { createProcessMetrics } from './process.ts'
 import { createRequestMetrics } from './requests.ts'
 import { createSearchMetrics } from './search.ts'
 import { createTaskMetrics } from './tasks.ts'
+import { createWebhookMetrics, type WebhookLevels } from './webhooks.ts'
 
 /** The metrics of a service. */
 export interface Metrics {
@@ -43,6 +44,8 @@ export interface Metrics {
   searchRefused(): void
   /** A post by an incoming hook. */
   hooked(): void
+  /** A call of a webhook, by its outcome: `ok`, or why it failed. */
+  webhookCalled(outcome: string): void
   /** A file that the scanner refused. */
   fileRefused(): void
   /** A backup that failed and will be tried again. */
@@ -86,6 +89,7 @@ export interface Levels extends MachineLevels {
   /** The number of open streams, and of calls that wait for events. */
   streams: number
   feed_waiting: number
+  webhooks: WebhookLevels
   /** The number of answers in progress. */
   answers: number
   /** The number of processes that share the database. */
@@ -134,6 +138,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
   const search = createSearchMetrics()
   const files = createFileMetrics()
   const hooked = createCounter('chat_hook_posts_total', 'Messages that tools have posted by incoming hooks')
+  const webhooks = createWebhookMetrics()
   const cluster = createClusterMetrics()
   const unread = createCounter(
     'chat_metrics_unread_total',
@@ -158,6 +163,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...search.families(levels),
     ...files.families(levels),
     hooked.family,
+    ...webhooks.families(levels.webhooks),
     ...cluster.families(levels),
     ...clockFamilies(levels.clock ?? { step: 0 }),
     ...machineFamilies(levels),
@@ -188,6 +194,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     job: jobs.job,
     searchRefused: () => search.refused.add('', 1),
     hooked: () => hooked.add('', 1),
+    webhookCalled: webhooks.called,
     fileRefused: () => files.refused.add('', 1),
     backupFailed: () => backups.failed.add('', 1),
     signalsSent: (count) => cluster.sent.add('', count),

@@ -81,6 +81,7 @@ export async function readLevels(ctx: Context): Promise<Levels> {
     clock: { step: ctx.clock.step() / SECOND, difference: differenceOf(ctx) },
     streams: ctx.streams.hub.size(),
     feed_waiting: ctx.streams.hub.watch.size(),
+    webhooks: ctx.webhooks.levels(),
     answers: ctx.answers.size(),
     nodes: ctx.cluster.countNodes(),
     tasks,

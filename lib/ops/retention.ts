@@ -17,11 +17,14 @@ import { type JwtConfig, MAX_TOKEN_SECONDS } from '../config/auth.ts'
 import type { Context } from '../context.ts'
 import type { Cutoff } from '../core/clock.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../core/units.ts'
+import { findNeeded } from '../integrations/webhooks/needed.ts'
 import { deleteUnverified } from '../integrations/webhooks/store.ts'
+import { DELIVERED_AGE, deleteOldDeliveries } from '../integrations/webhooks/store-deliveries.ts'
 import { deleteDryBuckets } from '../limits/store-buckets.ts'
 import { deleteEventsBefore } from '../live/log/log.ts'
 import { deleteRevocationsBefore } from '../live/log/revocations.ts'
 import type { Queries } from '../storage/database.ts'
+import type { Sql } from '../storage/sql.ts'
 import { inPages } from '../tasks/batches.ts'
 import { deleteLeftovers } from './probe.ts'
 
@@ -43,7 +46,9 @@ interface Prune {
   /** How long they are kept, in microseconds; `undefined` for ever. */
   age: (ctx: Context) => number | undefined
   /** Deletes up to a number of those that are older. @returns the number of rows deleted */
-  run: (tx: Queries, before: Cutoff, limit: number) => Promise<number>
+  run: (tx: Queries, before: Cutoff, limit: number, isNeeded?: Sql) => Promise<number>
+  /** The condition that a row stays in any case. */
+  isNeeded?: (ctx: Context) => Promise<Sql | undefined>
 }
 
 /** How many rows of each kind were deleted. */
@@ -67,6 +72,7 @@ export interface Pruned {
   notices: number
   notifications: number
   probes: number
+  webhook_deliveries: number
   audit_entries: number
 }
 
@@ -81,7 +87,11 @@ const maxTokenSeconds = ({ issuer, max_seconds, leeway_seconds }: JwtConfig) =>
 
 /** What is kept only for a time, by kind. */
 const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
-  events: { age: ({ config }) => config.sse.replay_retention_hours * HOUR, run: deleteEventsBefore },
+  events: {
+    age: ({ config }) => config.sse.replay_retention_hours * HOUR,
+    run: deleteEventsBefore,
+    isNeeded: findNeeded,
+  },
   // A process that was away for longer looks up all rights.
   revocations: { age: always(10 * MINUTE), run: deleteRevocationsBefore },
   sessions: { age: always(REMEMBERED), run: deleteSessionsBefore },
@@ -102,6 +112,7 @@ const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
   notices: { age: always(0), run: deleteExpiredNotices },
   idempotency_keys: { age: always(0), run: deleteKeysBefore },
   probes: { age: always(0), run: deleteLeftovers },
+  webhook_deliveries: { age: always(DELIVERED_AGE), run: deleteOldDeliveries },
   audit_entries: {
     age: ({ config: { audit } }) => (audit.retention_days === false ? undefined : audit.retention_days * DAY),
     run: deleteEntriesBefore,
@@ -127,13 +138,15 @@ async function pruneWith(ctx: Context, notifications: number): Promise<Pruned> {
   return pruned as Pruned
 }
 
-async function pruneAll(ctx: Context, { age, run }: Prune): Promise<number> {
+async function pruneAll(ctx: Context, { age, run, isNeeded }: Prune): Promise<number> {
   const kept = age(ctx)
   if (kept === undefined) return 0
   const page = async (limit: number) => {
     // Looked up for each page: the clock may step in between.
     const before = ctx.clock.before(kept)
-    return before === undefined ? 0 : ctx.write((tx) => run(tx, before, limit))
+    if (before === undefined) return 0
+    const needed = await isNeeded?.(ctx)
+    return ctx.write((tx) => run(tx, before, limit, needed))
   }
   // The remaining rows wait for the next start: a stop must not wait for them.
   return inPages(ctx.db, BATCH, page, ctx.streams.hub.isDraining)

@@ -14,6 +14,12 @@ interface Limit {
 }
 
 const LIMITS: Record<string, Limit> = {
+  'calls of webhooks': {
+    share: '16 of a host, and one of a webhook that has failed or never succeeded',
+    sum: 'webhooks.max_in_flight in a process, half of it for webhooks that have failed or never succeeded',
+    shown: ['test/integrations/webhooks/call-slots.test.ts', 'keeps half of the slots for webhooks that succeed'],
+    at: ['lib/integrations/webhooks/call-slots.ts: createSlots ×2'],
+  },
   'posts with a key, on PostgreSQL': {
     share: '1,000 of a user wait for the one that is stored',
     sum: '4,000 wait in a process',
@@ -232,6 +238,8 @@ const OTHERS: Record<string, string[]> = {
       'lib/files/file-store.ts: createDiskPacer ×1',
       'lib/http/app.ts: createResponseBatches ×1',
       'lib/http/node/requests-in-flight.ts: createGate ×1',
+      'lib/integrations/webhooks/holding.ts: createSlots ×1',
+      'lib/integrations/webhooks/sender.ts: createSlots ×1',
       'lib/live/hub/hub.ts: createEventLoopQueue ×1',
       'lib/live/transaction/write-queue.ts: createBatches ×1',
       'lib/storage/sqlite/database.ts: createGate ×1',
@@ -242,6 +250,7 @@ const OTHERS: Record<string, string[]> = {
     'lib/create-context.ts: createAttempts ×1',
     'lib/create-context.ts: createAuthFailures ×1',
     'lib/create-context.ts: createLimiter ×1',
+    'lib/integrations/webhooks/calls.ts: createCallSlots ×1',
     'lib/live/hub/hub.ts: createStalledStreams ×1',
     'lib/live/hub/hub.ts: createStreams ×1',
   ],

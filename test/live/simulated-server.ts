@@ -173,6 +173,7 @@ function createFeed(dialect: Dialect, { rows, snapshot, answer }: Stored) {
           )
           .sort(byId),
       ),
+    listNumbered: (numbers: readonly number[]) => read(() => rows.filter(({ id }) => numbers.includes(id))),
     listBetween: (_userId: string, { from, to, afterId, limit }: Between) =>
       read(() =>
         between(from, to)

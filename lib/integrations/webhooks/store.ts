@@ -95,6 +95,11 @@ export function listWebhooks(
   )
 }
 
+/** The webhooks with these ids. By primary key. */
+export function listWebhooksByIds(db: Queries, ids: readonly string[]): Promise<WebhookRow[]> {
+  return db.all<WebhookRow>(sql`SELECT ${WEBHOOK_COLUMNS} FROM webhooks WHERE id ${among(db, ids)}`)
+}
+
 /** The number of webhooks of a user, those of the user's bots included. By webhooks_of_user. */
 export async function countWebhooks(db: Queries, userId: string): Promise<number> {
   const row = await db.get<{ count: number }>(sql`SELECT count(*) AS count FROM webhooks WHERE user_id = ${userId}`)

@@ -44,8 +44,12 @@ export interface FeedOrder<P extends Place> {
   news(place: P, limit: number): Promise<News>
   /** The condition that the row `e` is one of those up to a place. */
   isUpTo(place: P): Sql
+  /** Whether a row is one of those up to a place. */
+  includes(place: P, row: FeedRow): boolean
   /** Whether a place is after another one in this database. */
   isAfter(place: P, other: P): boolean
+  /** A place that is before, or is, each of these. */
+  earliest(places: [P, ...P[]]): P
   /** Whether a place is one that this database has not come to. */
   isFuture(place: P): Promise<boolean>
   /** Whether events after a place have been deleted because of their age. */
@@ -85,7 +89,9 @@ export function sqliteOrder(db: Database): FeedOrder<number> {
       }
     },
     isUpTo: (place) => sql`e.id <= ${place}`,
+    includes: (place, row) => row.id <= place,
     isAfter: (place, other) => place > other,
+    earliest: (places) => Math.min(...places),
     isFuture: async (place) => place > (await head()),
     async isExpired(place) {
       const row = await db.get<{ value: string }>(sql`SELECT value FROM meta WHERE name = 'last_deleted_id'`)

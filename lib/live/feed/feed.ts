@@ -1,6 +1,6 @@
 import { fingerprint } from '../../core/ids.ts'
 import type { Database, Queries } from '../../storage/database.ts'
-import { among, sql } from '../../storage/sql.ts'
+import { among, amongNumbers, sql } from '../../storage/sql.ts'
 import { type FeedOrder, type FeedRow, type Place, sqliteOrder } from './feed-order.ts'
 import { postgresOrder } from './postgres-order.ts'
 
@@ -27,6 +27,8 @@ export function createFeed(db: Database) {
       return fingerprint(`${row!.value}/${order.name}`)
     },
 
+    /** The rows with these numbers that are still stored. */
+    listNumbered: (numbers: readonly number[]) => listNumbered(db, numbers),
     listMissed: (conversationIds: Iterable<string>, from: Place, to: Place) =>
       listMissed(db, order, conversationIds, from, to),
     listBetween: (userId: string, between: { from: Place; to: Place; afterId: number; limit: number }) =>
@@ -39,6 +41,11 @@ export function createFeed(db: Database) {
 
 const COLUMNS = sql`e.id, e.seq, e.conversation_id, e.type, e.message_id, e.user_id, e.detail, e.created_at,
   e.for_user_id`
+
+/** By primary key. */
+function listNumbered(db: Queries, numbers: readonly number[]): Promise<FeedRow[]> {
+  return db.all<FeedRow>(sql`SELECT ${COLUMNS} FROM events e WHERE e.id ${amongNumbers(db, numbers)}`)
+}
 
 /** The events of these conversations between two places. Reads, of each, the ones after `from`, by its index. */
 async function listMissed(

@@ -154,7 +154,12 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
     isUpTo({ seen, next }) {
       return next ? sql`(${seesRow(seen)} OR (${seesRow(next.sees)} AND e.id <= ${next.id}))` : seesRow(seen)
     },
+    includes: ({ seen, next }, { id, xid = null }) =>
+      sees(seen, xid) || (next !== undefined && sees(next.sees, xid) && id <= next.id),
     isAfter: (place, other) => (place.next?.sees ?? place.seen).xmax > other.seen.xmax,
+    earliest: (places) => ({
+      seen: { xmax: Math.min(...places.map(({ seen }) => firstUnseen(seen))), unfinished: [] },
+    }),
     isFuture: async ({ seen, next }) => (next?.sees ?? seen).xmax > toWholeSnapshot(await db.changeToken()).xmax,
     // The oldest events are deleted first, by id.
     async isExpired({ seen, next }) {

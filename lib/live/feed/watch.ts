@@ -65,7 +65,8 @@ export function createWatch({ feed, listParticipations, log }: WatchDeps) {
   const lookOn = repeatIfCalled(look, begin, rest)
 
   return {
-    size: () => watchers.size,
+    /** The number of readers of users; the service itself waits for the events of all conversations. */
+    size: () => [...watchers].filter(({ user_id }) => user_id !== '').length,
 
     /**
      * Adds a reader, which reads when this resolves: what is committed later wakes it.

@@ -2,7 +2,7 @@ import type { PersistedEvent } from '../../context.ts'
 import type { Cutoff } from '../../core/clock.ts'
 import { fingerprint } from '../../core/ids.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, type Micros, sql } from '../../storage/sql.ts'
+import { among, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import { eventId, type Head } from './event-ids.ts'
 
 /** A line of the log. */
@@ -48,12 +48,19 @@ export function listEvents(db: Queries, conversationId: string, seq: number, lim
  * Deletes up to `limit` of the oldest lines of the log, those from before the instant `before`. The newest line of all
  * stays: its number is the end of the log.
  *
+ * @param isNeeded the condition that the row `e` stays
  * @returns the number of deleted lines; fewer than `limit` if no more are left
  */
-export async function deleteEventsBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
+export async function deleteEventsBefore(
+  tx: Queries,
+  before: Cutoff,
+  limit: number,
+  isNeeded: Sql = sql`1 = 0`,
+): Promise<number> {
+  const columns = tx.dialect === 'sqlite' ? sql`id, created_at` : sql`id, created_at, xid`
   // Reads the first `limit` lines by primary key, in a log of any length: ids increase with time.
-  const due = sql`SELECT id FROM (SELECT id, created_at FROM events ORDER BY id LIMIT ${limit}) AS oldest
-        WHERE created_at < ${before} AND id < (SELECT max(id) FROM events)`
+  const due = sql`SELECT id FROM (SELECT ${columns} FROM events ORDER BY id LIMIT ${limit}) AS e
+        WHERE created_at < ${before} AND id < (SELECT max(id) FROM events) AND NOT (${isNeeded})`
   const deletion = sql`DELETE FROM events WHERE id IN (${due})`
   if (tx.dialect === 'sqlite') {
     // A stream can resume only from the last of them on. That earlier ones are missing may be due to a deleted conversation.

@@ -44,7 +44,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
     const { bot } = await thief.bots.create({ username: `${name}-bot` })
     const { conversation_id } = await person.conversations.create({})
     await person.hooks.create(conversation_id, { name: 'Alerts' })
-    await context.write((tx) => insertWebhook(tx, webhookRow({ id: context.id(), user_id })))
+    await context.write((tx) => insertWebhook(tx, webhookRow({ id: context.id(), user_id, status: 'unverified' })))
     const { token: invite } = await thief.invites.create(conversation_id, {})
     await thief.emails.requestChange({ email: `${name}@thief.example` })
     const change = await mailTo(`${name}@thief.example`)

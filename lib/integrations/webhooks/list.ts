@@ -1,0 +1,56 @@
+import { principalOf } from './composing.ts'
+import type { Route, Routing } from './routing.ts'
+import { toSentTypes } from './rules.ts'
+import type { RoutedRow } from './store-sending.ts'
+
+/** What this process knows of a webhook that is sent events. */
+export interface Known {
+  route: Route
+  /** All events before are settled, as it is stored. */
+  position: string
+  /** Whether no event up to the place of the routing is to be sent. */
+  is_settled: boolean
+}
+
+/** The webhooks that are sent events. */
+export type WebhookList = ReturnType<typeof createWebhookList>
+
+/** @param routing gets what each of them wants */
+export function createWebhookList(routing: Pick<Routing, 'add' | 'remove'>) {
+  const all = new Map<string, Known>()
+
+  return {
+    size: () => all.size,
+    ids: () => [...all.keys()],
+    get: (id: string) => all.get(id),
+
+    /** Notes what a webhook wants now. */
+    learn(row: Omit<RoutedRow, 'writer'>): Known {
+      const { id, conversation_id, position } = row
+      const before = all.get(id)
+      const route = { id, user_id: principalOf(row), types: toSentTypes(JSON.parse(row.types)), conversation_id }
+      if (before) routing.remove(before.route)
+      routing.add(route)
+      const known = before ? Object.assign(before, { route }) : { route, position, is_settled: false }
+      all.set(id, known)
+      return known
+    },
+
+    forget(id: string): void {
+      const known = all.get(id)
+      if (known) routing.remove(known.route)
+      all.delete(id)
+    },
+
+    /** The webhooks of which nothing is to be sent up to the place of the routing, by their positions. */
+    settledByPosition(isSettled: (id: string) => boolean): Map<string, Known[]> {
+      const byPosition = new Map<string, Known[]>()
+      for (const [id, known] of all) {
+        if (!known.is_settled || !isSettled(id)) continue
+        const others = byPosition.get(known.position) ?? []
+        byPosition.set(known.position, [...others, known])
+      }
+      return byPosition
+    },
+  }
+}

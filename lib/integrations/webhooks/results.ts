@@ -1,0 +1,166 @@
+import type { Context } from '../../context.ts'
+import { causeText } from '../../core/errors.ts'
+import { createTimer } from '../../core/scheduling/timer.ts'
+import { monotonicMicros } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
+import { type Entry, endBusy, type Held, wasMissed } from './held.ts'
+import { earlyAt } from './rules-schedule.ts'
+import { disableWebhook, type WebhookRow } from './store.ts'
+import {
+  type DeliveryRow,
+  deleteDelivery,
+  listFailed,
+  setDue,
+  setNextDue,
+  storeDelivery,
+  trimDeliveries,
+} from './store-deliveries.ts'
+import { updateSending } from './store-sending.ts'
+
+/** How long results are gathered, so that many share a transaction; they are stored within 250 ms. */
+const GATHER_MS = 50
+
+/** How long results wait for a database that is away. Later, what they are of is sent again. */
+const MAX_WAIT = 10 * SECOND
+
+/** How often a storage that fails is tried again. */
+const RETRY_MS = 500
+
+/** After how many results a webhook is looked at for deliveries that are too many. */
+const TRIMMED = 100
+
+/** What became of an event, or of a webhook. */
+export interface Result {
+  held: Held
+  /** The event, if it came from the log. */
+  entry?: Entry
+  conversation_id: string | null
+  /** Missing for what is not for the webhook. */
+  delivery?: DeliveryRow
+  /** The id of what waited and is for the webhook no more. */
+  dropped?: string
+  /** Whether the receiver has come back. */
+  is_back?: boolean
+  ended?: Extract<WebhookRow['disabled_reason'], 'gone' | 'failing'>
+}
+
+/** Stores what became of events, with the positions of their webhooks. */
+export type Results = ReturnType<typeof createResults>
+
+/**
+ * @param positionOf the text of a place
+ * @param stored is called with webhooks whose results are stored
+ * @param lost is called with webhooks that another process has taken, or that their owners have changed
+ */
+export function createResults(
+  ctx: Pick<Context, 'write' | 'now' | 'log'>,
+  {
+    writer,
+    positionOf,
+    stored,
+    lost,
+  }: { writer: string } & { positionOf: (held: Held) => string } & Record<'stored' | 'lost', (held: Held) => void>,
+) {
+  const waiting: Result[] = []
+  const state: { failing_since: number | undefined; running: Promise<void> | undefined } = {
+    failing_since: undefined,
+    running: undefined,
+  }
+  const timer = createTimer(() => void flush())
+
+  async function storeAll(results: Result[]): Promise<Set<Held>> {
+    return await ctx.write(async (tx) => {
+      const missing = new Set<Held>()
+      for (const held of new Set(results.map(({ held }) => held)))
+        if (
+          !(await storeOf(
+            tx,
+            held,
+            results.filter((result) => result.held === held),
+          ))
+        )
+          missing.add(held)
+      return missing
+    })
+  }
+
+  async function storeOf(tx: Tx, held: Held, results: Result[]): Promise<boolean> {
+    const { id } = held.webhook
+    const settled = new Set(results.flatMap(({ entry }) => entry ?? []))
+    const columns = { ...held.webhook, position: positionOf(withoutFirst(held, settled)) }
+    if (!(await updateSending(tx, writer, id, columns))) return false
+    for (const { delivery, dropped, conversation_id } of results) {
+      if (delivery) await storeDelivery(tx, delivery)
+      if (dropped !== undefined) await deleteDelivery(tx, dropped)
+      const isOver = dropped !== undefined || (delivery && delivery.status !== 'pending')
+      if (isOver && held.webhook.event_order === 'conversation' && conversation_id !== null)
+        await setNextDue(tx, id, conversation_id, ctx.now())
+    }
+    held.stored += results.length
+    if (held.stored >= TRIMMED) {
+      held.stored = 0
+      await trimDeliveries(tx, id)
+    }
+    if (results.some(({ is_back }) => is_back)) {
+      const missed = (await listFailed(tx, id)).filter(wasMissed)
+      for (const [n, delivery] of missed.entries()) {
+        const at = earlyAt(ctx.now(), n)
+        if (at < delivery.next_at!) await setDue(tx, delivery.id, at)
+      }
+    }
+    const reason = results.find(({ ended }) => ended)?.ended
+    if (reason) await disableWebhook(tx, id, { reason, at: ctx.now() })
+    return true
+  }
+
+  function settle(results: Result[], missing: ReadonlySet<Held>): void {
+    for (const result of results) {
+      const { held, entry, conversation_id, delivery, dropped, ended } = result
+      if (entry) held.entries.splice(held.entries.indexOf(entry), 1)
+      endBusy(held, conversation_id, dropped ?? delivery?.id)
+      if (held.webhook.event_order === 'conversation' || result.is_back) held.has_due = true
+      if (ended || missing.has(held)) lost(held)
+      held.changed.changed()
+      if (held.state === 'held') stored(held)
+    }
+  }
+
+  async function storeWaiting(): Promise<void> {
+    // A webhook that was lost is sent to by the process that has it now.
+    const results = waiting.splice(0).filter(({ held }) => held.state === 'held')
+    if (results.length === 0) return
+    try {
+      settle(results, await storeAll(results))
+      state.failing_since = undefined
+    } catch (error) {
+      state.failing_since ??= monotonicMicros()
+      const isOver = monotonicMicros() - state.failing_since > MAX_WAIT
+      ctx.log.warn('Results of webhooks could not be stored', { cause: causeText(error) })
+      if (isOver) for (const { held } of results) lost(held)
+      else waiting.unshift(...results)
+    }
+    if (waiting.length > 0) timer.set(state.failing_since === undefined ? GATHER_MS : RETRY_MS)
+  }
+
+  function flush(): Promise<void> {
+    timer.cancel()
+    state.running = (state.running ?? Promise.resolve()).then(storeWaiting)
+    return state.running
+  }
+
+  return {
+    add(result: Result): void {
+      waiting.push(result)
+      timer.set(GATHER_MS)
+    },
+    /** Stores what has come until now. */
+    flush,
+    close: () => timer.cancel(),
+  }
+}
+
+/** A webhook as it is when these events are stored. */
+function withoutFirst(held: Held, settled: ReadonlySet<Entry>): Held {
+  return { ...held, entries: held.entries.filter((entry) => !settled.has(entry)) }
+}

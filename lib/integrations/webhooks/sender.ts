@@ -1,0 +1,96 @@
+import { causeText } from '../../core/errors.ts'
+import { repeatIfCalled, type SingleFlight, warnOnce } from '../../core/scheduling/once.ts'
+import { createSlots } from '../../core/scheduling/slots.ts'
+import { eventId } from '../../live/log/event-ids.ts'
+import { type History, toEventName } from '../../storage/histories.ts'
+import type { Calls, SendingContext } from './calls.ts'
+import { listVisibleRows } from './composing.ts'
+import { freeFlights, type Held, mayRead, takeTurns } from './held.ts'
+import { isWanted } from './routing.ts'
+import { listDueDeliveries } from './store-deliveries.ts'
+
+/** The number of rows that a webhook reads at once, and of events that are due again. */
+const PAGE = 512
+const DUE_PAGE = 64
+
+/** How many events of a webhook are composed together. */
+const COMPOSED_TOGETHER = 16
+
+/** How many webhooks read the log at the same time: more would only wait for connections. */
+const READS_CONCURRENCY = 8
+
+/** How a webhook is sent what concerns it. */
+export type Sender = ReturnType<typeof createSender>
+
+/** @param isOver whether no call begins any more */
+export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Calls; isOver: () => boolean }) {
+  const { feed } = ctx.streams.hub
+  const reads = createSlots({ max: READS_CONCURRENCY })
+  const runs = new WeakMap<Held, SingleFlight<void>>()
+  const warn = warnOnce((error: unknown) =>
+    ctx.log.warn('Events could not be sent to a webhook, and are sent a moment later', { cause: causeText(error) }),
+  )
+
+  /** Reads on in the log, and keeps what may concern the webhook. */
+  async function read(held: Held, { epoch }: { epoch: string }): Promise<void> {
+    const { route } = held
+    held.is_behind = false
+    const from = held.skip_to ?? held.place
+    held.skip_to = undefined
+    const news = await feed.news(from, PAGE)
+    const placed = news.rows.map(([row, place], n) => ({ row, place, before: n === 0 ? from : news.rows[n - 1]![1] }))
+    const { read_before } = held
+    const wanted = placed.filter(
+      ({ row }) => isWanted(row, route) && !(read_before !== undefined && feed.includes(read_before, row)),
+    )
+    const visible = await listVisibleRows(ctx, route.user_id, wanted)
+    for (const { row, place, before } of visible)
+      held.entries.push({ row, before, position: eventId(epoch, feed.format(place)), phase: 'read' })
+    held.place = news.place
+    if (news.isLast) held.read_before = news.place
+    else held.is_behind = true
+  }
+
+  async function loadDue(held: Held): Promise<void> {
+    held.has_due = false
+    const { id } = held.webhook
+    const due = await listDueDeliveries(ctx.db, id, { now: ctx.now(), limit: DUE_PAGE })
+    held.due = due.filter((delivery) => !held.busy.has(delivery.id))
+    if (due.length === DUE_PAGE && held.due.length > 0) held.has_due = true
+  }
+
+  const isPaused = ({ webhook }: Held) => webhook.paused_until !== null && webhook.paused_until > ctx.now()
+
+  /** Sends what there is; resolves when the webhook has to wait for something that wakes it. */
+  async function run(held: Held, history: { epoch: string; histories: readonly History[] }): Promise<void> {
+    const isMine = () => held.state === 'held' && !isOver()
+    while (isMine() && !isPaused(held)) {
+      held.used_at = ctx.now()
+      if (held.webhook.gap !== null && held.flights === 0) {
+        if ((held.gap_state.next_at ?? 0) > ctx.now()) return
+        await calls.sendGap(held)
+        continue
+      }
+      if (mayRead(held)) await reads.run(held.webhook.id, () => read(held, history))
+      if (held.has_due && held.due.length === 0) await loadDue(held)
+      const free = held.webhook.gap === null ? Math.min(freeFlights(held), COMPOSED_TOGETHER) : 0
+      const turns = takeTurns(held, free, (entry) =>
+        calls.park(held, entry, toEventName(history.histories, entry.row.id)),
+      )
+      if (turns.length > 0) await calls.begin(held, turns)
+      else if (held.flights > 0) await held.changed.wait()
+      else if (!mayRead(held) && !(held.has_due && held.due.length === 0)) return
+    }
+  }
+
+  return {
+    /** Has a webhook sent what there is. */
+    wake(held: Held, history: { epoch: string; histories: readonly History[] }): void {
+      const wake = runs.get(held) ?? repeatIfCalled(() => run(held, history))
+      runs.set(held, wake)
+      wake().then(warn.reset, warn)
+      held.changed.changed()
+    },
+    isRunning: (held: Held) => runs.get(held)?.current() !== undefined,
+  }
+}

@@ -1,0 +1,110 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { sql } from '../../../lib/storage/sql.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { innerState, startService, times } from '../../support/service.ts'
+import { startWebhookReceiver, webhooksTo } from '../../support/webhook-receiver.ts'
+
+const PATIENT = { timeout: 20_000, interval: 50 }
+
+describeOnEachDatabase('webhooks of several processes', (openUrl) => {
+  async function start(url: string, config: object) {
+    const service = await startService(url, { config })
+    let isOpen = true
+    const close = async () => {
+      if (isOpen) await service.close()
+      isOpen = false
+    }
+    onTestFinished(close)
+    return { ...service, close }
+  }
+
+  async function setUp() {
+    const receiver = await startWebhookReceiver()
+    onTestFinished(() => receiver.close())
+    const url = await openUrl()
+    const config = webhooksTo(receiver)
+    const service = await start(url, config)
+    const ada = await service.signIn('ada')
+    const grace = await service.signIn('grace')
+    const actor = await service.chat.users.actor(ada.id)
+    const other = await service.chat.users.actor(grace.id)
+    const { conversation_id } = await ada.conversations.create({ title: 'one' })
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+    const post = (content: string, { chat } = service) => chat.messages.postRoot(other, conversation_id, { content })
+    return { receiver, url, config, service, actor, post }
+  }
+
+  it('sends each event from one of two processes, whichever has written it', async () => {
+    const { receiver, url, config, service, actor, post } = await setUp()
+    const node = await start(url, config)
+    await service.chat.webhooks.create(actor, { url: receiver.url })
+    for (const n of times(10, (n) => n)) await post(`${n}`, n % 2 === 0 ? service : node)
+    await receiver.waitFor(10)
+    await service.idle()
+    expect(receiver.contents().toSorted()).toEqual(times(10, (n) => `${n}`))
+  })
+
+  it('goes on in another process when one has died, with what was not settled', async () => {
+    const { receiver, url, config, service, actor, post } = await setUp()
+    const { webhook } = await service.chat.webhooks.create(actor, { url: receiver.url })
+    await post('one')
+    await receiver.waitFor(1)
+    await service.close()
+    const node = await start(url, config)
+    await post('two', node)
+    await receiver.waitFor(2)
+    // A process that died a while ago still has its name in the lease.
+    await innerState(node.chat).db.write((tx) =>
+      tx.run(sql`UPDATE webhooks SET writer = 'dead', lease_expires_at = 1 WHERE id = ${webhook.id}`),
+    )
+    await post('three', node)
+    // A death may repeat what was not stored.
+    await vi.waitFor(() => expect([...new Set(receiver.contents())]).toEqual(['one', 'two', 'three']), PATIENT)
+  })
+
+  it('sends after a start what was written before it, and what waits for another attempt', async () => {
+    const { receiver, url, config, service, actor, post } = await setUp()
+    await service.chat.webhooks.create(actor, { url: receiver.url })
+    receiver.answer = () => 500
+    await post('failed')
+    await receiver.waitFor(1)
+    await service.close()
+    receiver.answer = () => 204
+    const silent = await start(url, { ...config, webhooks: { enabled: false } })
+    await post('missed', silent)
+    await silent.close()
+    await start(url, config)
+    await receiver.waitFor(3)
+    expect(receiver.contents().toSorted()).toEqual(['failed', 'failed', 'missed'])
+  })
+
+  it('runs no statement for idle webhooks, however many they are', async () => {
+    const { receiver, url, config, service, actor, post } = await setUp()
+    await service.close()
+    const counted = { statements: 0 }
+    const node = await startService(url, {
+      config: { ...config, webhooks: { ...config.webhooks, max_per_user: 100 } },
+      wrap: (storage) => {
+        for (const name of ['all', 'get', 'run'] as const) {
+          const { [name]: original } = storage.db
+          Object.assign(storage.db, {
+            [name]: (...args: Parameters<typeof original>) => {
+              if (/webhook/.test(args[0].text)) counted.statements++
+              return (original as (...args: unknown[]) => unknown).apply(storage.db, args)
+            },
+          })
+        }
+        return storage
+      },
+    })
+    onTestFinished(() => node.close())
+    for (const _ of times(50, (n) => n))
+      await node.chat.webhooks.create(actor, { url: receiver.url, types: ['pin.changed'] })
+    await vi.waitFor(() => expect(counted.statements).toBeGreaterThan(0), PATIENT)
+    counted.statements = 0
+    for (const n of times(100, (n) => n)) await post(`${n}`, node)
+    // What is left is of the clock, and not of posts or webhooks.
+    expect(counted.statements).toBeLessThan(20)
+    expect(receiver.calls).toEqual([])
+  })
+})
