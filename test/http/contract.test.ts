@@ -124,6 +124,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
   }
   const validBodies: Record<string, object> = {
     '/api/conversations/{conversation_id}/hooks': { name: 'Alerts' },
+    '/api/conversations/{conversation_id}/notices': { user_id: '01890000-0000-7000-8000-000000000000', content: 'x' },
     '/api/webhooks': { url: 'https://receiver.example/events' },
     '/api/conversations/{conversation_id}/attachments': { name: 'x', size: 1 },
     '/api/threads/{conversation_id}/root': { content: 'x' },

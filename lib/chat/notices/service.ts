@@ -29,7 +29,11 @@ export const create = useCase({
   errors: ['not_found', 'forbidden', 'conflict', 'validation_failed'],
   run: async (ctx, actor, conversationId, input): Promise<CreatedNotice> => {
     const { user_id, content, root_id, ttl_seconds } = input
-    assertProgram(actor)
+    if (!isProgram(actor)) {
+      // Whether the conversation exists is no outsider's business.
+      await requireMember(ctx, ctx.db, actor, conversationId)
+      throw new ChatError('forbidden', NO_PROGRAM)
+    }
     assertContentFits(content, MAX_LENGTH.notice)
     // One of a conversation in which the bot does not participate is refused below, and not counted.
     if (actor.is_bot && (await findMembership(ctx.db, conversationId, actor.user_id)))
@@ -98,11 +102,10 @@ export const remove = useCase({
   },
 })
 
-/** @throws ChatError `forbidden` for a person: what participants write to each other, all participants read */
-function assertProgram(actor: Actor): void {
-  if (actor.is_bot || actor.system !== undefined) return
-  throw new ChatError('forbidden', { reason: 'role', message: 'Bots and system actors alone give notices.' })
-}
+/** What persons write to each other, all participants read. */
+const isProgram = (actor: Actor) => actor.is_bot === true || actor.system !== undefined
+
+const NO_PROGRAM = { reason: 'role' as const, message: 'Bots and system actors alone give notices.' }
 
 /** @throws ChatError `not_found` unless a thread is one of a conversation, and not deleted */
 async function assertThread(db: Queries, rootId: string, conversationId: string): Promise<void> {
