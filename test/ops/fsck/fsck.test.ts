@@ -192,11 +192,15 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
       const broken = each.endsWith('metadata') ? '"a text"' : '{"a":'
       return `UPDATE ${table} SET ${column} = '${broken}' WHERE id = (SELECT max(id) FROM ${table})`
     })
-    await force(statements.join('; '))
+    await force(
+      `INSERT INTO webhooks (id, url, host, types, status, position, created_at)
+         VALUES ('w', 'https://receiver.example', 'receiver.example', '[]', 'disabled', '', 1); ${statements.join('; ')}`,
+    )
     const { findings } = await service.chat.ops.fsck()
     const { count, examples, remedy } = findings.find(({ name }) => name === 'json')!
     expect(count).toBe(columns.length)
-    expect(examples.map((each) => each.split(' ')[0])).toEqual(columns)
+    // Ten of them are shown.
+    expect(examples.map((each) => each.split(' ')[0])).toEqual(columns.slice(0, 10))
     expect(remedy).toMatch(/backup/)
   })
 

@@ -16,6 +16,7 @@ const LEFT_OUT: Record<string, string> = {
   revocations: 'They concern the open streams of running processes.',
   migrations: 'the schema is made by the program that imports',
   meta: 'the name of a history, which is begun anew',
+  webhook_deliveries: 'what was sent belongs to the original',
   notices: 'texts for one reader, which live for a day at most',
   oauth_states: 'sign-ins that have begun begin again',
   blob_sizes: 'sums of the sizes of blobs are made anew',
