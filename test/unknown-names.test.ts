@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 import { createStorage } from 'unstorage'
@@ -24,6 +25,7 @@ import {
   postgresConnector,
   restoreStorage,
 } from '../lib/index.ts'
+import { createReceiver, sqliteStore } from '../lib/receive/index.ts'
 import { createTestChat } from '../lib/testing/index.ts'
 import { createWebChat } from '../lib/web/index.ts'
 
@@ -36,6 +38,12 @@ const ada = test.actor('ada')
 const storage = await openStorage({ database: 'sqlite::memory:' })
 const client = createChatClient({ base_url: 'http://127.0.0.1:9', fetch: () => Promise.reject(new Error('sent')) })
 const store = createChatStore(client)
+const receiver = createReceiver({
+  store: sqliteStore(new Sqlite(':memory:')),
+  source: 'x',
+  secrets: `whsec_${'A'.repeat(43)}=`,
+  effect: () => {},
+})
 afterAll(async () => {
   await test.close()
   await storage.close()
@@ -75,6 +83,8 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'Chat.ops.probe(options)': (bad) => chat.ops.probe(OPERATOR, bad),
   'Chat.ops.collectFiles(options)': (bad) => chat.ops.collectFiles(bad),
   'openStorage(options)': (bad) => openStorage(bad),
+  'Storage.import(options)': (bad) => storage.import((async function* () {})(), undefined, bad),
+  'Receiver.pull(options)': (bad) => receiver.pull({ feed: { read: () => Promise.reject(new Error('sent')) } }, bad),
   'Storage.backup(options)': (bad) => storage.backup(join(tmpdir(), 'x'), bad),
   'postgresConnector(options)': (bad) => postgresConnector(bad),
   'restoreStorage(options)': (bad) =>
@@ -111,6 +121,7 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
 }
 
 const MADE_BY_US = 'a value that another function of the package returns'
+const OF_A_STORE = 'the kit calls what the receiver wrote'
 const CALLS_STORE = 'passed on to the store, which refuses it'
 const SENT = 'sent over HTTP, where unknown fields are ignored: a page may be newer than the service'
 
@@ -124,6 +135,17 @@ const ACCEPTING: Record<string, string> = {
   'createChatService(storage)': MADE_BY_US,
   'Storage.export(onProgress)': 'a function',
   'Storage.import(onProgress)': 'a function',
+  'pgStore(pool)': MADE_BY_US,
+  'ReceiveStore.apply(unit)': OF_A_STORE,
+  'ReceiveStore.forget(forgetting)': OF_A_STORE,
+  'ReceiverOptions.store.apply(unit)': OF_A_STORE,
+  'ReceiverOptions.store.forget(forgetting)': OF_A_STORE,
+  'Effect(event)': OF_A_STORE,
+  'ReceiverOptions.effect(event)': OF_A_STORE,
+  'ReceiverOptions.reset(reset)': OF_A_STORE,
+  'Receiver.forget(forgetting)': 'without `since` it is refused',
+  'verifyWebhook(call)': 'a request may have any fields; without keys it is refused',
+  'Receiver.pull(client)': 'a client of ours, or what has its feed',
   'createChatApp(chat)': MADE_BY_US,
   'createNodeHandler(app)': MADE_BY_US,
   'serve(chat)': MADE_BY_US,

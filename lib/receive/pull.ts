@@ -60,8 +60,10 @@ const EMPTY_MS = 100
 export async function pullEvents<Tx>(
   target: PullTarget<Tx>,
   client: PullClient,
-  { types, signal, from }: PullOptions,
+  { types, signal, from, ...others }: PullOptions,
 ): Promise<void> {
+  const [unknown] = Object.keys(others)
+  if (unknown) throw new ReceiveError('malformed', `pull has no "${unknown}"`)
   if (typeof client?.feed?.read !== 'function')
     throw new ReceiveError(
       'malformed',

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
 import { currentMillis } from '../core/time.ts'
 import { backUp } from './archive/backup.ts'
-import { type CopyOptions, renewEpoch } from './archive/copied.ts'
+import { COPY_OPTIONS, type CopyOptions, renewEpoch } from './archive/copied.ts'
 import { exportArchive } from './archive/export.ts'
 import type { Overwriting } from './archive/files.ts'
 import type { Counts, Progress } from './archive/format.ts'
@@ -157,7 +157,8 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
       await assertCreated(db)
       return exportArchive(db, write, onProgress)
     },
-    async import(lines, onProgress, options) {
+    async import(lines, onProgress, options = {}) {
+      refuseUnknown('storage.import', options, COPY_OPTIONS)
       if (!lines?.[Symbol.asyncIterator]) throw new TypeError('storage.import: pass an async iterable of texts')
       return importArchive(db, lines, onProgress, options)
     },

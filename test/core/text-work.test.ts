@@ -88,6 +88,11 @@ const PATTERNS: Record<string, Record<string, Bound>> = {
     '/(^|[\\s([{>_~"\'])\\*([^*\\s]|[^*\\s][^*\\n]*[^*\\s])\\*(?![\\w*])/': 'linear',
     '/(^|[\\s([{>_*"\'])~([^~\\s]|[^~\\s][^~\\n]*[^~\\s])~(?![\\w~])/': 'linear',
   },
+  'lib/receive/outages.ts': {
+    '/^(08...|53...|57P0.|40001|40P01|25P0[34]|ECONN[A-Z]+|EPIPE|E[A-Z]*TIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|SQLITE_BUSY.*)$/':
+      'server',
+  },
+  'lib/receive/verify-webhook.ts': { '/^[a-z]+_([A-Za-z0-9+/]{22,}={0,2})$/': 'operator' },
   'lib/outgoing/targets.ts': { '/^[^/]*\\/\\/[^/?]*@/': 'linear', '/\\/+$/': 'operator' },
   'lib/core/time.ts': { '/^(.{19})(?:\\.(\\d+))?(.+)$/': 'input' },
   'lib/files/ranges.ts': { '/^bytes=[ \\t]*(\\d{0,20})-(\\d{0,20})[ \\t]*$/': 'linear' },

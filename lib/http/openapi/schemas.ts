@@ -47,6 +47,7 @@ import * as guests from '../../guests/schema.ts'
 import * as bots from '../../integrations/bots/schema.ts'
 import * as hooks from '../../integrations/hooks/schema.ts'
 import * as webhooks from '../../integrations/webhooks/schema.ts'
+import * as webhookCalls from '../../integrations/webhooks/schema-calls.ts'
 import * as limits from '../../limits/schema.ts'
 import * as merging from '../../merging/schema.ts'
 import * as compat from '../../openai-api/schema.ts'
@@ -79,6 +80,7 @@ const FEATURES: object[] = [
   bots,
   hooks,
   webhooks,
+  webhookCalls,
   identities,
   invites,
   keys,

@@ -1,4 +1,5 @@
 import { newId } from '../../core/ids.ts'
+import type { NamesOf } from '../../core/known-names.ts'
 import { hasTable } from '../catalog.ts'
 import { forgetClock } from '../clock-notes.ts'
 import type { Database, Queries } from '../database.ts'
@@ -20,6 +21,9 @@ export interface CopyOptions {
   /** Leaves webhooks enabled: the original does not call their URLs any more. */
   enable_webhooks?: boolean
 }
+
+/** The options that exist. */
+export const COPY_OPTIONS: NamesOf<CopyOptions> = { enable_webhooks: 0 }
 
 /** A statement for a SQLite file outside a database of ours: it notes that the file is a copy. */
 export function markStatement({ names }: Pick<Queries, 'names'>): string {
