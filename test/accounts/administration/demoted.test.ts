@@ -16,6 +16,7 @@ describeService('an administrator who is demoted while a call waits', (service) 
   let params: Record<string, string>
   let profile_id: string
   let assignment_id: string
+  let webhook_id: string
   beforeAll(async () => {
     const { chat } = service
     const founder = await service.signIn('founder')
@@ -26,9 +27,18 @@ describeService('an administrator who is demoted while a call waits', (service) 
     const { sessions } = await founder.users.listSessions(grace.id)
     const invite = await chat.newcomers.invite(OPERATOR, { email: 'new@example.org', mail: false })
     const key = await chat.keys.create(await chat.users.actor(grace.id), { name: 'script' })
+    const url = 'https://receiver.example/events'
+    webhook_id = (await grace.webhooks.create({ url })).webhook.id
     const subject = 'crm:7'
     await chat.users.ensure(OPERATOR, { subject })
-    params = { subject, user_id: grace.id, session_id: sessions[0]!.id, invite_id: invite.id, key_id: key.id }
+    params = {
+      subject,
+      user_id: grace.id,
+      session_id: sessions[0]!.id,
+      invite_id: invite.id,
+      key_id: key.id,
+      webhook_id: grace.id,
+    }
     const rate = { requests_per_second: 1, burst: 1 }
     profile_id = (await chat.limits.createProfile(OPERATOR, { name: 'slow', params: rate })).id
     const limited = { profile_id, method: '*' as const, path: '/api/users' }
@@ -41,7 +51,7 @@ describeService('an administrator who is demoted while a call waits', (service) 
 
   it.each(CHANGES)('changes nothing any more: %s', async (name, route) => {
     const { chat } = service
-    const id = name.includes('Assignment') ? assignment_id : profile_id
+    const id = name.includes('Assignment') ? assignment_id : name.includes('webhooks') ? webhook_id : profile_id
     const example = route.example as Record<string, unknown> | undefined
     const call = {
       chat,
