@@ -171,7 +171,8 @@ export function createHolding(ctx: SendingContext, { writer, list, history, isOv
       for (const own of idle) results.add({ held: own, conversation_id: null })
       await results.flush()
       await leases.run('', async () => {
-        const free = idle.filter(isFree)
+        // It may have got news meanwhile, whose results would be lost.
+        const free = idle.filter((own) => isFree(own) && isQuiet(own))
         for (const own of free) {
           own.state = 'ended'
           held.delete(own.webhook.id)

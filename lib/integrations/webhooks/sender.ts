@@ -1,13 +1,15 @@
 import { causeText } from '../../core/errors.ts'
 import { repeatIfCalled, type SingleFlight, warnOnce } from '../../core/scheduling/once.ts'
 import { createSlots } from '../../core/scheduling/slots.ts'
+import type { FeedRow } from '../../live/feed/feed-order.ts'
 import { eventId } from '../../live/log/event-ids.ts'
 import { type History, toEventName } from '../../storage/histories.ts'
 import type { Calls, SendingContext } from './calls.ts'
 import { listVisibleRows } from './composing.ts'
-import { freeFlights, type Held, mayRead, takeTurns } from './held.ts'
+import { countParked, freeFlights, type Held, mayRead, takeTurns } from './held.ts'
 import { isWanted } from './routing.ts'
 import { listDueDeliveries } from './store-deliveries.ts'
+import { listParked } from './store-sending.ts'
 
 /** The number of rows that a webhook reads at once, and of events that are due again. */
 const PAGE = 512
@@ -32,7 +34,10 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
   )
 
   /** Reads on in the log, and keeps what may concern the webhook. */
-  async function read(held: Held, { epoch }: { epoch: string }): Promise<void> {
+  async function read(
+    held: Held,
+    { epoch, histories }: { epoch: string; histories: readonly History[] },
+  ): Promise<void> {
     const { route } = held
     held.is_behind = false
     const from = held.skip_to ?? held.place
@@ -44,7 +49,14 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
       ({ row }) => isWanted(row, route) && !(read_before !== undefined && feed.includes(read_before, row)),
     )
     const visible = await listVisibleRows(ctx, route.user_id, wanted)
-    for (const { row, place, before } of visible)
+    // What waits already has a row of its own: read again, it would begin anew, or wait for itself.
+    const nameOf = (row: FeedRow) => toEventName(histories, row.id)
+    const parked =
+      countParked(held) > 0
+        ? await listParked(ctx.db, route.id, new Set(visible.map(({ row }) => nameOf(row))))
+        : new Set<string>()
+    const fresh = parked.size > 0 ? visible.filter(({ row }) => !parked.has(nameOf(row))) : visible
+    for (const { row, place, before } of fresh)
       held.entries.push({ row, before, position: eventId(epoch, feed.format(place)), phase: 'read' })
     held.place = news.place
     if (news.isLast) held.read_before = news.place

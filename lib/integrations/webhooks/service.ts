@@ -43,6 +43,7 @@ import {
   updateWebhook,
   type WebhookRow,
 } from './store.ts'
+import { reorderParked } from './store-sending.ts'
 
 /**
  * Makes a webhook of the actor or of a bot of the actor, or from the operator one of all conversations. The secret is returned
@@ -160,6 +161,7 @@ export const change = useCase({
       const reason = isOperator(actor) && before.user_id !== null ? 'admin' : 'user'
       const after = enabled === undefined ? changed : planSwitch(changed, enabled, { isAdmin, reason, now: ctx.now() })
       await updateWebhook(tx, after)
+      if (after.event_order !== before.event_order) await reorderParked(tx, after, ctx.now())
       const isEnabled = before.status === 'disabled' && after.status !== 'disabled'
       const begin = start ?? (isEnabled && beginsNow(before) ? present : undefined)
       if (begin) await setPosition(tx, id, begin)

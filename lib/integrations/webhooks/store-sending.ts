@@ -111,6 +111,34 @@ export async function updateSending(tx: Queries, writer: string, id: string, sta
   return count > 0
 }
 
+/** Those of these events that wait to be sent again. By the unique key of webhook and event. */
+export async function listParked(db: Queries, webhookId: string, eventIds: Iterable<string>): Promise<Set<string>> {
+  const rows = await db.all<{ event_id: string }>(
+    sql`SELECT event_id FROM webhook_deliveries
+      WHERE webhook_id = ${webhookId} AND status = 'pending' AND event_id ${among(db, eventIds)}`,
+  )
+  return new Set(rows.map(({ event_id }) => event_id))
+}
+
+/** Lets what waits follow another order. By webhook_deliveries_newest. */
+export async function reorderParked(
+  tx: Queries,
+  { id, event_order }: Pick<WebhookRow, 'id' | 'event_order'>,
+  now: Micros,
+): Promise<void> {
+  const ofWebhook = sql`webhook_id = ${id} AND status = 'pending'`
+  if (event_order === 'none')
+    await tx.run(sql`UPDATE webhook_deliveries SET next_at = ${now} WHERE ${ofWebhook} AND next_at IS NULL`)
+  else
+    await tx.run(
+      sql`UPDATE webhook_deliveries SET next_at = NULL
+        WHERE ${ofWebhook} AND event_number > (
+          SELECT min(first.event_number) FROM webhook_deliveries first
+           WHERE first.webhook_id = ${id} AND first.status = 'pending'
+             AND first.conversation_id = webhook_deliveries.conversation_id)`,
+    )
+}
+
 /** The authors of these messages, by message. By primary key. */
 export async function listAuthors(db: Queries, ids: Iterable<string>): Promise<Map<string, string | null>> {
   const rows = await db.all<{ id: string; user_id: string | null }>(

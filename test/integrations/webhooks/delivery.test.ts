@@ -2,9 +2,10 @@ import { beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import type { Actor } from '../../../lib/index.ts'
 import type { WebhookOfActor } from '../../../lib/integrations/webhooks/schema.ts'
 import { signCall } from '../../../lib/integrations/webhooks/signing.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { type Person, startService, times } from '../../support/service.ts'
+import { innerState, type Person, startService, times } from '../../support/service.ts'
 import { startWebhookReceiver, type WebhookReceiver, webhooksTo } from '../../support/webhook-receiver.ts'
 
 const PATIENT = { timeout: 10_000, interval: 20 }
@@ -102,6 +103,51 @@ describeOnEachDatabase('webhooks', (openUrl) => {
     for (const n of times(4, (n) => n)) await post(`${n}`)
     await receiver.waitFor(5)
     expect(receiver.contents()).toEqual(['0', '0', '1', '2', '3'])
+  })
+
+  it('keeps what waits when it begins again before an event that is still on its way', async () => {
+    const { conversation_id: elsewhere } = await grace.conversations.create({ title: 'two' })
+    await grace.participants.add(elsewhere, { user_id: ada.id })
+    const { webhook } = await create({ order: 'conversation' })
+    await post('first')
+    await vi.waitFor(async () => expect(await find(webhook.id)).toHaveProperty('last_success_at'), PATIENT)
+    receiver.answer = ({ event }) => (event.data.message.content === 'slow' ? () => {} : 500)
+    await post('slow')
+    await service.chat.messages.postRoot(other, elsewhere, { content: 'bad' })
+    await vi.waitFor(async () => expect(await find(webhook.id)).toMatchObject({ parked: 1 }), PATIENT)
+    receiver.answer = () => 204
+    await service.chat.webhooks.change(actor, webhook.id, { description: 'begun again' })
+    await service.chat.messages.postRoot(other, elsewhere, { content: 'after' })
+    await vi.waitFor(() => expect(receiver.contents().slice(-2)).toEqual(['bad', 'after']), PATIENT)
+    await vi.waitFor(async () => expect(await find(webhook.id)).toMatchObject({ parked: 0 }), PATIENT)
+  })
+
+  it('sends what waits for an earlier event when the order is given up', async () => {
+    const { webhook } = await create({ order: 'conversation' })
+    receiver.answer = ({ event }) => (event.data.message.content === 'bad' ? 400 : 204)
+    await post('bad')
+    await post('behind')
+    await vi.waitFor(async () => expect(await find(webhook.id)).toMatchObject({ parked: 2 }), PATIENT)
+    await service.chat.webhooks.change(actor, webhook.id, { order: 'none' })
+    await vi.waitFor(() => expect(receiver.contents()).toContain('behind'), PATIENT)
+  })
+
+  it('keeps the order of what waits already when the order is asked for later', async () => {
+    const { webhook } = await create({ parallel: 1 })
+    receiver.answer = () => 400
+    for (const content of ['0', '1', '2']) await post(content)
+    await vi.waitFor(async () => expect(await find(webhook.id)).toMatchObject({ parked: 3 }), PATIENT)
+    receiver.calls.length = 0
+    receiver.answer = () => 204
+    await innerState(service.chat).db.write((tx) =>
+      tx.run(
+        sql`UPDATE webhook_deliveries SET next_at = next_at + 2000000
+          WHERE event_number = (SELECT min(event_number) FROM webhook_deliveries WHERE webhook_id = ${webhook.id})`,
+      ),
+    )
+    await service.chat.webhooks.change(actor, webhook.id, { order: 'conversation' })
+    await receiver.waitFor(3)
+    expect(receiver.contents()).toEqual(['0', '1', '2'])
   })
 
   it('is disabled by 410, and sends nothing more', async () => {
