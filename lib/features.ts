@@ -73,6 +73,8 @@ import * as hooks from './integrations/hooks/service.ts'
 import * as webhooks from './integrations/webhooks/service.ts'
 import * as webhooksOfAll from './integrations/webhooks/service-admin.ts'
 import * as webhookCalls from './integrations/webhooks/service-calls.ts'
+import * as webhookDeliveries from './integrations/webhooks/service-deliveries.ts'
+import * as webhookFeed from './integrations/webhooks/service-feed.ts'
 import * as limits from './limits/service.ts'
 import * as mails from './mail/service.ts'
 import * as merging from './merging/service.ts'
@@ -135,6 +137,7 @@ export const USE_CASES = {
     change: webhooks.change,
     remove: webhooks.remove,
     ...useCasesOf(webhookCalls),
+    ...useCasesOf(webhookDeliveries),
     ...useCasesOf(webhooksOfAll),
   },
   bots: {
@@ -200,7 +203,7 @@ export const FUNCTIONS = {
   },
   auth: { recognise: callers.recognise, authenticate: callers.authenticate, setAvatar: avatars.setAvatar },
   users: { openAvatar: avatars.openAvatar },
-  feed: { read: feed.read },
+  feed: { read: webhookFeed.read },
   ops: {
     metrics: ops.metrics,
     prune: retention.prune,
@@ -232,7 +235,7 @@ const TAKES = new Map<unknown, readonly string[]>([
   [reading.openThumbnail, ['actor', 'attachment_id']],
   [links.openLink, ['token']],
   [probes.probe, ['actor']],
-  [feed.read, ['actor']],
+  [webhookFeed.read, ['actor']],
   [events.follow, ['actor', 'conversation_id']],
   [events.followAll, ['actor']],
 ])

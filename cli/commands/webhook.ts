@@ -1,6 +1,7 @@
 import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import type { CallOutcome, WebhookChanges } from '../../lib/integrations/webhooks/schema.ts'
+import type { DeliveryStatus } from '../../lib/integrations/webhooks/schema-deliveries.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { resolveUserId } from '../args/user.ts'
 import { print, printNote, table } from '../output.ts'
@@ -169,7 +170,52 @@ const rotate = defineCommand({
     }),
 })
 
+const deliveries = defineCommand({
+  meta: { name: 'deliveries', description: 'List what became of the events of a webhook, newest first' },
+  example: 'chat-server webhook deliveries 01980a3c-7000-7a10-8b20-0c4f1d2e3a51 --json',
+  args: {
+    ...webhookArg,
+    status: { type: 'string', valueHint: 'status', description: 'Only those that are pending, delivered or dead' },
+    after: { type: 'string', valueHint: 'id', description: 'Only those after this one, from the page before' },
+    limit: { type: 'string', valueHint: 'number', description: 'How many, 1 to 200' },
+    ...commonArgs,
+  },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const answer = await chat.webhooks.listDeliveries(OPERATOR, args.id, {
+        status: args.status as DeliveryStatus | undefined,
+        after: args.after,
+        limit: args.limit === undefined ? undefined : Number(args.limit),
+      })
+      const rows = answer.deliveries.map(({ id, status, type, at, attempts, next_at = '' }) => {
+        const last = attempts.at(-1)
+        return [id, status, type, at, String(attempts.length), last?.error ?? String(last?.status ?? ''), next_at]
+      })
+      print(args, answer, table(['ID', 'STATUS', 'TYPE', 'HAPPENED', 'ATTEMPTS', 'LAST', 'NEXT'], rows))
+    }),
+})
+
+const replay = defineCommand({
+  meta: { name: 'replay', description: 'Send events to a webhook again' },
+  example: 'chat-server webhook replay 01980a3c-7000-7a10-8b20-0c4f1d2e3a51 --since $(date -u +%FT%TZ) --json',
+  args: {
+    ...webhookArg,
+    since: { type: 'string', valueHint: 'instant', description: 'All that came after this instant or position' },
+    delivery: { type: 'string', valueHint: 'id', description: 'The event of this delivery alone' },
+    ...commonArgs,
+  },
+  run: async ({ args }) => {
+    const { id, since, delivery } = args
+    if ((since === undefined) === (delivery === undefined)) throw new UsageError('name either --since or --delivery')
+    await withChat(args, async (chat) => {
+      if (delivery !== undefined) await chat.webhooks.replayDelivery(OPERATOR, id, delivery)
+      else await chat.webhooks.replay(OPERATOR, id, { since: since! })
+      print(args, { webhook_id: id }, 'A running service sends the events again.')
+    })
+  },
+})
+
 export default defineGroup({
   meta: { name: 'webhook', description: 'Have events sent to URLs, and manage the webhooks of all users' },
-  subCommands: { create, list, set, delete: remove, verify, test, rotate },
+  subCommands: { create, list, set, delete: remove, verify, test, rotate, deliveries, replay },
 })

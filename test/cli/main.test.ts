@@ -17,7 +17,7 @@ COMMANDS.push('access explain')
 COMMANDS.push('bot create', 'bot list', 'bot set', 'bot give', 'bot erase', 'bot create-key', 'bot list-keys')
 COMMANDS.push('hook create', 'hook list', 'hook delete')
 COMMANDS.push('webhook create', 'webhook list', 'webhook set', 'webhook delete')
-COMMANDS.push('webhook verify', 'webhook test', 'webhook rotate')
+COMMANDS.push('webhook verify', 'webhook test', 'webhook rotate', 'webhook deliveries', 'webhook replay')
 COMMANDS.push('conversation list', 'conversation show', 'conversation set', 'conversation delete')
 COMMANDS.push('mail test', 'mail queue list', 'mail queue retry', 'mail queue drop')
 

@@ -84,6 +84,7 @@ const VALID: Record<string, object> = {
   botsCreateKey: { name: 'a key' },
   webhooksCreate: { url: 'https://receiver.example/events' },
   webhooksChange: { parallel: 2 },
+  webhooksReplay: { since: '2026-01-01T00:00:00Z' },
   webhooksChangeAny: { enabled: false },
   hooksCreate: { name: 'a tool' },
   noticesCreate: { user_id: '01890000-0000-7000-8000-000000000000', content: 'Only for you' },

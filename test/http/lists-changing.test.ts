@@ -174,6 +174,7 @@ const WHOLE = [
   // At most a hundred of a user; those of all are read as keys are, by a descending id.
   'webhooksList',
   'webhooksListAll',
+  'webhooksListDeliveries',
   // At most a hundred, which test/chat/notices adds to and removes.
   'noticesList',
   'botsListKeys',

@@ -61,6 +61,7 @@ const BODIES: Record<string, (world: World) => object> = {
   noticesCreate: ({ user_id }) => ({ user_id, content: 'Only for you' }),
   webhooksCreate: () => ({ url: 'https://receiver.example/events' }),
   webhooksChange: () => ({ description: 'Orders' }),
+  webhooksReplay: () => ({ since: '2026-01-01T00:00:00Z' }),
   webhooksChangeAny: () => ({ enabled: false }),
   hooksPost: () => ({ content: 'Version 42 is live.' }),
   botsCreate: (world) => ({ username: `bot-${world.serial}` }),
@@ -144,6 +145,7 @@ interface World {
   identity_id: string
   bot_id: string
   webhook_id: string
+  delivery_id: string
   hook_id: string
   notice_id: string
   /** Of a newcomer. */
@@ -243,6 +245,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       hook_id: bot_id,
       notice_id: notice.id,
       webhook_id: bot_id,
+      delivery_id: bot_id,
       key,
       invite_id: name === 'newcomersRevoke' ? await inviteNewcomer() : '',
       provider: 'provider_a',

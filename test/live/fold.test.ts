@@ -186,6 +186,8 @@ const SILENT: Record<string, string> = {
   webhooksRemove: 'only its owner lists webhooks',
   webhooksVerify: 'only its owner lists webhooks',
   webhooksTest: 'only its receiver gets it',
+  webhooksReplay: 'only its receiver gets it',
+  webhooksReplayDelivery: 'only its receiver gets it',
   webhooksRotate: 'only its owner gets the secret',
   hooksCreate: 'only its maker learns of the address',
   hooksRemove: 'only those who manage the conversation list hooks',

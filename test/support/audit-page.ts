@@ -37,6 +37,8 @@ const ACTS: Record<AuditAct, string> = {
     'A webhook, the subject, was changed, enabled or disabled: `detail` names what, with its host, and its user if another one did it.',
   'webhook.verified': 'The URL of a webhook, the subject, returned its challenge.',
   'webhook.rotated': 'A webhook, the subject, got a new secret.',
+  'webhook.replayed':
+    'Events were sent to a webhook, the subject, again: `detail` has the `event_id`, or `since` when.',
   'webhook.deleted': 'A webhook, the subject, was deleted.',
   'oauth.signed_in': 'A user signed in with a provider.',
   'oauth.signed_up': 'A new user signed up through a provider.',

@@ -22,6 +22,8 @@ export interface Filled {
   sessions: string[]
   keys: string[]
   bot_id: string
+  webhook_id: string
+  deliveries: string[]
   audit: string[]
   tasks: string[]
   notifications: string[]
@@ -61,12 +63,15 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
   const actor = await chat.users.actor(ownerId)
   const { conversation_id } = await chat.conversations.create(actor, {})
   await chat.conversations.rename(actor, conversation_id, { policy: { receipts: 'on' } })
+  const { webhook } = await chat.webhooks.create(actor, { url: 'https://receiver.example/events' })
+  const webhook_id = webhook.id
   const { db, id, now, write } = innerState(chat)
   const ids = (count: number) => times(count, () => id())
   const at = now() + 1000
 
   const users = ids(1_100)
   const bot_id = users.at(-1)!
+  const deliveries = ids(450)
   const sessions = ids(300)
   const keys = ids(450)
   const conversations = ids(210)
@@ -118,6 +123,14 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
         absolute_expires_at: at + 3_600_000_000,
         user_agent: long(1_000),
         ip: '192.0.2.1',
+      })),
+    )
+    await insert(
+      tx,
+      'webhook_deliveries',
+      deliveries.map((id, event_number) => ({
+        ...{ id, webhook_id, event_id: `evt_${id}`, type: 'message.new', conversation_id, event_number, position: id },
+        ...{ status: 'delivered', attempts: '[]', attempt_count: 0, at },
       })),
     )
     await insert(
@@ -304,6 +317,8 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
     sessions,
     keys,
     bot_id,
+    webhook_id,
+    deliveries,
     audit,
     tasks,
     notifications,

@@ -234,6 +234,13 @@ export const LISTS: Record<string, Followed> = {
     query: 'limit=200',
     next: after,
   },
+  webhooksListDeliveries: {
+    key: 'id',
+    expected: ({ deliveries }) => deliveries,
+    path: ({ webhook_id }) => `/api/webhooks/${webhook_id}/deliveries`,
+    query: 'limit=200',
+    next: after,
+  },
   // At most twenty.
   hooksList: {
     key: 'id',

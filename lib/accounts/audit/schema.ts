@@ -31,6 +31,7 @@ export const AuditAct = v.picklist([
   'webhook.changed',
   'webhook.verified',
   'webhook.rotated',
+  'webhook.replayed',
   'webhook.deleted',
   'oauth.signed_in',
   'oauth.signed_up',

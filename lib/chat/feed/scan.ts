@@ -23,6 +23,8 @@ export interface Wanted {
   /** Whether it reads all conversations. */
   is_system: boolean
   wants(row: FeedRow): boolean
+  /** Which of the events that it wants are returned. Default: all. */
+  choose?: ((events: FeedEvent[]) => Promise<ReadonlySet<FeedEvent>>) | undefined
   limit: number
   /** The name of the history of positions. */
   epoch: string
@@ -44,7 +46,7 @@ export interface Scanned {
  */
 export async function scan(ctx: Context, from: Place, wanted: Wanted, composing: Composing): Promise<Scanned> {
   const { feed } = ctx.streams.hub
-  const page = createPage(ctx, wanted.limit, composing)
+  const page = createPage(ctx, wanted, composing)
   let place = from
   for (let rows = 0; ; ) {
     const news = await feed.news(place, PAGE)
@@ -65,7 +67,7 @@ export async function scan(ctx: Context, from: Place, wanted: Wanted, composing:
 }
 
 /** The events of one answer, within its bounds. */
-function createPage(ctx: Context, limit: number, composing: Composing) {
+function createPage(ctx: Context, { limit, choose }: Pick<Wanted, 'limit' | 'choose'>, composing: Composing) {
   const events: FeedEvent[] = []
   let bytes = 0
   let isFull = false
@@ -76,8 +78,9 @@ function createPage(ctx: Context, limit: number, composing: Composing) {
     /** Adds the events of the first of these rows. @returns of how many */
     async add(placed: PlacedRow[]): Promise<number> {
       const composed = await composeEvents(ctx, placed.slice(0, COMPOSE_PAGE), composing)
+      const chosen = await choose?.(composed.flatMap(({ event }) => event ?? []))
       for (const [n, { event, bytes: size }] of composed.entries()) {
-        if (!event) continue
+        if (!event || chosen?.has(event) === false) continue
         isFull = events.length === limit || (events.length > 0 && bytes + size > MAX_BYTES)
         if (isFull) return n
         events.push(event)

@@ -29,6 +29,14 @@ export const FeedQuery = v.object({
     ),
   ),
   conversation_id: v.optional(v.pipe(Id, v.description('Only the events of this conversation'))),
+  webhook_id: v.optional(
+    v.pipe(
+      Id,
+      v.description(
+        'Exactly the events that this webhook of yours, or of a bot of yours, is sent, each with all its data. With `types` and `conversation_id` only some of them',
+      ),
+    ),
+  ),
   limit: Limit(100, 1000),
   wait_seconds: v.optional(
     v.pipe(

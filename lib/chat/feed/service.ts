@@ -2,13 +2,13 @@ import type { Context } from '../../context.ts'
 import { type Actor, assertUser } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { parseKnown } from '../../core/use-case.ts'
-import type { Place } from '../../live/feed/feed-order.ts'
+import type { FeedRow, Place } from '../../live/feed/feed-order.ts'
 import { eventId, parseEventId, type ResetReason } from '../../live/log/event-ids.ts'
 import { listHistories } from '../../storage/histories.ts'
 import { requireMember } from '../memberships/access.ts'
 import { parseTypes } from './rules.ts'
 import { type Scanned, scan, type Wanted } from './scan.ts'
-import { type FeedPage, FeedQuery } from './schema.ts'
+import { type FeedEvent, type FeedPage, FeedQuery } from './schema.ts'
 import { createVisit } from './visit.ts'
 
 /** What `chat.feed.read` takes. */
@@ -19,6 +19,8 @@ export interface FeedOptions {
   types?: string
   /** Only the events of this conversation. */
   conversation_id?: string
+  /** Only the events that this webhook of the actor, or of a bot of the actor, is sent. */
+  webhook_id?: string
   /** The number of events. Default: 100; maximum: 1,000. */
   limit?: number
   /** How long to wait for an event if there is none. Default: 0; maximum: 50. */
@@ -27,27 +29,47 @@ export interface FeedOptions {
   signal?: AbortSignal
 }
 
+/** What a webhook is sent. */
+export interface Selection {
+  /** Whose events they are, by whose rights. */
+  user_id: string
+  /** What is read of the log. */
+  wants(row: FeedRow): boolean
+  /** Which of these events are returned. */
+  choose(events: FeedEvent[]): Promise<ReadonlySet<FeedEvent>>
+}
+
 /**
  * The next events of all the actor's conversations after a position, as programs get them: each once, in the order of the
  * stream. A system actor reads all conversations.
  *
+ * @param select what a webhook of the actor is sent
  * @throws ChatError `validation_failed`; `forbidden` for the operator; `not_found` for another's conversation;
  *   `too_many_streams`; `unavailable` while the service drains; `unauthenticated` when the session or key of the actor ends
  */
-export async function read(ctx: Context, actor: Actor, options: FeedOptions = {}): Promise<FeedPage> {
+export async function readSelected(
+  ctx: Context,
+  actor: Actor,
+  options: FeedOptions,
+  select: (webhookId: string) => Promise<Selection>,
+): Promise<FeedPage> {
   const { signal, ...input } = options
-  const { after, types, conversation_id, limit, wait_seconds } = parseKnown(FeedQuery, input)
+  const { after, types, conversation_id, webhook_id, limit, wait_seconds } = parseKnown(FeedQuery, input)
   assertUser(actor)
+  const selection = webhook_id === undefined ? undefined : await select(webhook_id)
   const names = parseTypes(types)
   if (conversation_id !== undefined) await requireMember(ctx, ctx.db, actor, conversation_id)
   const wants: Wanted['wants'] = (row) =>
-    names.has(row.type) && (conversation_id === undefined || row.conversation_id === conversation_id)
+    names.has(row.type) &&
+    (conversation_id === undefined || row.conversation_id === conversation_id) &&
+    (selection === undefined || selection.wants(row))
   if (actor.is_bot) ctx.streams.presence.noteReading(actor.user_id)
   const visit = createVisit(ctx, actor, signal)
   await visit.enter()
   try {
-    const reader = { user_id: actor.user_id, is_system: actor.system !== undefined, wants }
-    const wanted = { ...reader, limit, epoch: await ctx.streams.hub.feed.epoch() }
+    const is_system = actor.system !== undefined
+    const reader = { user_id: selection?.user_id ?? actor.user_id, is_system, wants }
+    const wanted = { ...reader, choose: selection?.choose, limit, epoch: await ctx.streams.hub.feed.epoch() }
     const page = await readAfter(ctx, after, wanted, () => visit.wait({ ...reader, ms: wait_seconds * 1000 }))
     await visit.assertAllowed()
     return page

@@ -48,6 +48,7 @@ import * as bots from '../../integrations/bots/schema.ts'
 import * as hooks from '../../integrations/hooks/schema.ts'
 import * as webhooks from '../../integrations/webhooks/schema.ts'
 import * as webhookCalls from '../../integrations/webhooks/schema-calls.ts'
+import * as deliveries from '../../integrations/webhooks/schema-deliveries.ts'
 import * as limits from '../../limits/schema.ts'
 import * as merging from '../../merging/schema.ts'
 import * as compat from '../../openai-api/schema.ts'
@@ -81,6 +82,7 @@ const FEATURES: object[] = [
   hooks,
   webhooks,
   webhookCalls,
+  deliveries,
   identities,
   invites,
   keys,

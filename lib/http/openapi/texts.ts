@@ -25,6 +25,7 @@ export const PARAMETERS: Record<ParamName, string> = {
   hook_id: 'The incoming hook',
   notice_id: 'The notice',
   webhook_id: 'The webhook',
+  delivery_id: 'The delivery, from the list of the webhook',
   subject: 'Your own id of the person',
   identity_id: 'The identity at a provider',
   invite_id: 'The invite of a newcomer',

@@ -57,13 +57,23 @@ export async function composeFor(
     histories: await listHistories(ctx.db),
     hasSubjects: webhook.user_id === null,
   })
-  const all = [...events.values()]
+  const chosen = new Set(await chooseSent(ctx, webhook, [...events.values()]))
+  const sent = [...events].filter(([, event]) => chosen.has(event))
+  return new Map(sent.map(([each, event]) => [each, { id: event.id, body: toBody(ctx, webhook, event) }]))
+}
+
+/** The events among these, which the user of a webhook sees, that the webhook is sent. */
+export async function chooseSent(
+  ctx: Pick<Context, 'db'>,
+  webhook: WebhookRow,
+  events: FeedEvent[],
+): Promise<FeedEvent[]> {
+  const user_id = principalOf(webhook)
   const wish = { user_id, bots: webhook.bots === 1, only_notified: webhook.only_notified === 1 }
   const surroundings = wish.only_notified
-    ? await lookAround(ctx, all)
+    ? await lookAround(ctx, events)
     : { authors: new Map(), direct: new Set<string>() }
-  const sent = [...events].filter(([, event]) => isSent(event, wish, surroundings))
-  return new Map(sent.map(([each, event]) => [each, { id: event.id, body: toBody(ctx, webhook, event) }]))
+  return events.filter((event) => isSent(event, wish, surroundings))
 }
 
 async function composeAll(

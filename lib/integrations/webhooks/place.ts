@@ -2,9 +2,12 @@ import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { INSTANT_PATTERNS } from '../../core/schema.ts'
 import { fromInstant } from '../../core/time.ts'
+import { HOUR } from '../../core/units.ts'
 import type { Place } from '../../live/feed/feed-order.ts'
 import { eventId, parseEventId } from '../../live/log/event-ids.ts'
+import { type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { WebhookRow } from './store.ts'
+import { findLogState } from './store-deliveries.ts'
 
 /** Where a webhook begins, and what its receiver must know of events that the log has no more. */
 export type Start = Pick<WebhookRow, 'position' | 'gap'>
@@ -25,6 +28,48 @@ export async function startSince(ctx: Context, since: string): Promise<Start> {
   const position = await positionOf(ctx, place)
   const gap = (await feed.isExpired(place)) ? JSON.stringify({ cursor: position, reason: 'since' }) : null
   return { position, gap }
+}
+
+/**
+ * @param oldest the first instant from which events are sent again
+ * @throws ChatError `not_found` if the log has lost events after a start, or has some from before `oldest`
+ */
+export async function assertKept(
+  ctx: Context,
+  { since, position }: { since: string; position: string },
+  oldest: Micros,
+): Promise<void> {
+  const { feed } = ctx.streams.hub
+  const place = parseEventId(position, feed.parse).place!
+  const [first] = (await feed.news(place, 1)).rows
+  const isOld = first !== undefined && first[0].created_at < oldest
+  const instant = INSTANT_PATTERNS.instant.test(since) ? fromInstant(since) : undefined
+  const isLost = instant !== undefined && (instant < oldest || (await mayHaveLost(ctx, instant)))
+  if (isOld || isLost || (await feed.isExpired(place)))
+    throw new ChatError('not_found', { message: 'The log has these events no more, or they are too old.' })
+}
+
+/** Whether events from an instant on may have been deleted because of their age: nothing says when the last one happened. */
+async function mayHaveLost({ db, config, now }: Context, instant: Micros): Promise<boolean> {
+  if (instant >= now() - config.sse.replay_retention_hours * HOUR) return false
+  const { has_deleted, first_at } = await findLogState(db)
+  return has_deleted && (first_at === null || first_at > instant)
+}
+
+/** The position that is before, or is, both: the first one if the second is of another database. */
+export function earlierOf({ streams }: Context, position: string, other: string): string {
+  const { feed } = streams.hub
+  const { epoch, place } = parseEventId(position, feed.parse)
+  const { epoch: otherEpoch, place: otherPlace } = parseEventId(other, feed.parse)
+  if (place === undefined || otherPlace === undefined || epoch !== otherEpoch) return position
+  const isBefore = !feed.isAfter(place, feed.earliest([otherPlace]))
+  return isBefore ? position : eventId(epoch!, feed.format(feed.earliest([place, otherPlace])))
+}
+
+/** The condition that the row `e` of the log comes after a position. */
+export function isAfterPlace({ streams }: Context, position: string): Sql {
+  const { feed } = streams.hub
+  return sql`NOT ${feed.isUpTo(parseEventId(position, feed.parse).place!)}`
 }
 
 async function placeOfInstant({ streams, now }: Context, since: string): Promise<Place> {

@@ -1,7 +1,9 @@
 import { route } from '../../endpoint.ts'
 import { CallOutcome, CreatedWebhook, RotatedSecret, WebhookAnswer, Webhooks } from './schema.ts'
+import { ReplayedDelivery, ReplayedWebhook, WebhookDeliveries } from './schema-deliveries.ts'
 import * as service from './service.ts'
 import * as calls from './service-calls.ts'
+import * as deliveries from './service-deliveries.ts'
 
 const path = '/api/webhooks'
 const one = '/api/webhooks/{webhook_id}'
@@ -100,4 +102,43 @@ export const rotate = route({
   access: 'session',
   output: RotatedSecret,
   run: calls.rotate,
+})
+
+export const listDeliveries = route({
+  method: 'GET',
+  path: `${one}/deliveries`,
+  tag: 'Webhooks',
+  summary: 'List what became of the events of a webhook',
+  description:
+    'Newest first, each with its last attempts, and without the text of the event. Of delivered ones the last 1,000 of seven days are kept, of those that were given up 10,000 of thirty days.',
+  access: 'session',
+  output: WebhookDeliveries,
+  run: deliveries.listDeliveries,
+})
+
+export const replayDelivery = route({
+  method: 'POST',
+  path: `${one}/deliveries/{delivery_id}/replay`,
+  tag: 'Webhooks',
+  summary: 'Send an event to a webhook again',
+  description:
+    'It is sent as it is now, with the same id and as many attempts as a new one. 409 for one that is pending anyway, 404 for one that the log has no more, or of over 14 days ago. With an API key, only for webhooks that it has made.',
+  access: 'session',
+  status: 202,
+  output: ReplayedDelivery,
+  run: deliveries.replayDelivery,
+})
+
+export const replay = route({
+  method: 'POST',
+  path: `${one}/replay`,
+  tag: 'Webhooks',
+  summary: 'Send all events to a webhook again that came after an instant or a position',
+  description:
+    'It moves the position of the webhook back, or leaves it where it is further back already: what was delivered comes again, with the same ids. 404 for what the log has no more, or of over 14 days ago. With an API key, only for webhooks that it has made.',
+  access: 'session',
+  status: 202,
+  example: { since: '2026-07-01T08:00:00Z' },
+  output: ReplayedWebhook,
+  run: deliveries.replay,
 })

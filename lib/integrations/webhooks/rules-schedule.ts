@@ -75,6 +75,12 @@ export function afterAttempt(before: DeliveryState, attempt: StoredAttempt, rand
   return { status: 'pending', attempts, attempt_count, next_at }
 }
 
+/** An event that is sent again with all its attempts, because its owner asks for it. */
+export function toReplayed({ attempts }: DeliveryState, now: Micros): DeliveryState {
+  const kept = attempts.slice(-(MAX_ATTEMPTS - PAUSES.length))
+  return { status: 'pending', attempts: kept, attempt_count: 0, next_at: now }
+}
+
 /** Without the first of those that do not count, if there are too many. */
 function bounded(attempts: StoredAttempt[]): StoredAttempt[] {
   const first = attempts.findIndex(({ early }) => early)

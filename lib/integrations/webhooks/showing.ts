@@ -1,7 +1,9 @@
 import { toInstant } from '../../core/time.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Webhook, WebhookOfUser } from './schema.ts'
+import type { WebhookDelivery } from './schema-deliveries.ts'
 import type { Waiting, WebhookRow } from './store.ts'
+import { type DeliveryRow, toState } from './store-deliveries.ts'
 
 /** A row as its owner reads it. */
 export function toWebhook(row: WebhookRow, waiting: Waiting | undefined, now: Micros): Webhook {
@@ -44,5 +46,19 @@ export function toWebhookOfUser(row: WebhookRow): WebhookOfUser {
     ...(row.disabled_reason !== null && { disabled_reason: row.disabled_reason }),
     ...(row.last_success_at !== null && { last_success_at: toInstant(row.last_success_at) }),
     created_at: toInstant(row.created_at),
+  }
+}
+
+/** A delivery as the owner of its webhook reads it. */
+export function toDeliveryOfOwner(row: DeliveryRow): WebhookDelivery {
+  const { attempts } = toState(row)
+  return {
+    id: row.id,
+    event_id: row.event_id,
+    type: row.type,
+    at: toInstant(row.at),
+    status: row.status,
+    attempts: attempts.map(({ early: _, at, ...attempt }) => ({ at: toInstant(at), ...attempt })),
+    ...(row.next_at !== null && { next_at: toInstant(row.next_at) }),
   }
 }

@@ -1,7 +1,7 @@
 import type { Cutoff } from '../../core/clock.ts'
 import { DAY } from '../../core/units.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, type Micros, sql, where } from '../../storage/sql.ts'
+import { among, type Micros, type Sql, sql, where } from '../../storage/sql.ts'
 import type { DeliveryState, StoredAttempt } from './rules-schedule.ts'
 
 /** An event that was sent to a webhook, or waits. It has no text of the event. */
@@ -122,6 +122,29 @@ export function listDeliveries(
 export function findDelivery(db: Queries, webhookId: string, id: string): Promise<DeliveryRow | undefined> {
   return db.get<DeliveryRow>(
     sql`SELECT ${COLUMNS} FROM webhook_deliveries WHERE id = ${id} AND webhook_id = ${webhookId}`,
+  )
+}
+
+/** Whether the log has an event with this number. By primary key. */
+export async function isInLog(db: Queries, number: number): Promise<boolean> {
+  return (await db.get(sql`SELECT 1 AS found FROM events WHERE id = ${number}`)) !== undefined
+}
+
+/** Whether events were deleted because of their age, and when the first one happened that is left. By primary key. */
+export async function findLogState(db: Queries): Promise<{ has_deleted: boolean; first_at: Micros | null }> {
+  const row = await db.get<{ deleted: number; first_at: Micros | null }>(
+    sql`SELECT (SELECT count(*) FROM meta WHERE name IN ('last_deleted_id', 'last_deleted_xid')) AS deleted,
+            (SELECT created_at FROM events ORDER BY id LIMIT 1) AS first_at`,
+  )
+  return { has_deleted: row!.deleted > 0, first_at: row!.first_at }
+}
+
+/** Deletes what waits of a webhook, of events that meet a condition on the row `e` of the log. By webhook_deliveries_newest. */
+export async function deletePendingAfter(tx: Queries, webhookId: string, isAfter: Sql): Promise<void> {
+  await tx.run(
+    sql`DELETE FROM webhook_deliveries
+      WHERE webhook_id = ${webhookId} AND status = 'pending'
+        AND EXISTS (SELECT 1 FROM events e WHERE e.id = event_number AND ${isAfter})`,
   )
 }
 

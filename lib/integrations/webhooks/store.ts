@@ -169,6 +169,11 @@ export async function setPosition(
   await tx.run(sql`UPDATE webhooks SET position = ${position}, gap = ${gap}, ${RELEASED} WHERE id = ${id}`)
 }
 
+/** Takes the webhook from the process that sends, which reads it again, with its deliveries. */
+export async function releaseLease(tx: Queries, id: string): Promise<void> {
+  await tx.run(sql`UPDATE webhooks SET ${RELEASED} WHERE id = ${id}`)
+}
+
 /** Ends the sending of an enabled webhook. @returns whether it was enabled */
 export async function disableWebhook(
   tx: Queries,

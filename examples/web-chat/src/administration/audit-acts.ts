@@ -30,6 +30,7 @@ const ACTS: Record<AuditRecord['act'], true> = {
   'webhook.changed': true,
   'webhook.verified': true,
   'webhook.rotated': true,
+  'webhook.replayed': true,
   'webhook.deleted': true,
   'oauth.signed_in': true,
   'oauth.signed_up': true,
