@@ -5,7 +5,7 @@ import { fromInstant } from '../../core/time.ts'
 import { HOUR } from '../../core/units.ts'
 import type { Place } from '../../live/feed/feed-order.ts'
 import { eventId, parseEventId } from '../../live/log/event-ids.ts'
-import { type Micros, type Sql, sql } from '../../storage/sql.ts'
+import type { Micros, Sql } from '../../storage/sql.ts'
 import type { WebhookRow } from './store.ts'
 import { findLogState } from './store-deliveries.ts'
 
@@ -66,10 +66,10 @@ export function earlierOf({ streams }: Context, position: string, other: string)
   return isBefore ? position : eventId(epoch!, feed.format(feed.earliest([place, otherPlace])))
 }
 
-/** The condition that the row `e` of the log comes after a position. */
-export function isAfterPlace({ streams }: Context, position: string): Sql {
+/** The condition that the row `e` of the log is one of those up to a position. */
+export function isUpToPosition({ streams }: Context, position: string): Sql {
   const { feed } = streams.hub
-  return sql`NOT ${feed.isUpTo(parseEventId(position, feed.parse).place!)}`
+  return feed.isUpTo(parseEventId(position, feed.parse).place!)
 }
 
 async function placeOfInstant({ streams, now }: Context, since: string): Promise<Place> {

@@ -5,7 +5,7 @@ import { useCase } from '../../core/use-case.ts'
 import { listHistories, toEventName } from '../../storage/histories.ts'
 import { assertMadeBy, assertMayChange, assertOffered, holderOf } from './access.ts'
 import { audit } from './auditing.ts'
-import { assertKept, earlierOf, isAfterPlace, startSince } from './place.ts'
+import { assertKept, earlierOf, isUpToPosition, startSince } from './place.ts'
 import { toReplayed } from './rules-schedule.ts'
 import {
   type ReplayedDelivery,
@@ -96,7 +96,7 @@ export const replay = useCase({
       if (!row) throw new ChatError('not_found')
       const start = earlierOf(ctx, position, row.position)
       // These are read in the log again.
-      await store.deletePendingAfter(tx, id, isAfterPlace(ctx, start))
+      await store.deletePendingAfter(tx, id, isUpToPosition(ctx, start))
       await setPosition(tx, id, { position: start, gap: row.gap })
       audit(tx, actor, 'webhook.replayed', row, { since })
       return { position: start }

@@ -139,12 +139,12 @@ export async function findLogState(db: Queries): Promise<{ has_deleted: boolean;
   return { has_deleted: row!.deleted > 0, first_at: row!.first_at }
 }
 
-/** Deletes what waits of a webhook, of events that meet a condition on the row `e` of the log. By webhook_deliveries_newest. */
-export async function deletePendingAfter(tx: Queries, webhookId: string, isAfter: Sql): Promise<void> {
+/** Deletes what waits of a webhook, of events after a place, by the condition that the row `e` of the log is up to it. By webhook_deliveries_newest. */
+export async function deletePendingAfter(tx: Queries, webhookId: string, isUpTo: Sql): Promise<void> {
   await tx.run(
     sql`DELETE FROM webhook_deliveries
       WHERE webhook_id = ${webhookId} AND status = 'pending'
-        AND EXISTS (SELECT 1 FROM events e WHERE e.id = event_number AND ${isAfter})`,
+        AND EXISTS (SELECT 1 FROM events e WHERE e.id = event_number AND NOT ${isUpTo})`,
   )
 }
 
