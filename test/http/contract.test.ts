@@ -30,7 +30,9 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
     await ada.conversations.rename(conversation_id, { policy: { receipts: 'on' } })
     admin = await signInByHand(service.base_url, ada.email, PASSWORD)
     outsider = await signInByHand(service.base_url, eve.email, PASSWORD)
+    const { webhook } = await ada.webhooks.create({ url: 'https://receiver.example/events' })
     ids = {
+      webhook_id: webhook.id,
       provider: 'provider_a',
       path: 'security.txt',
       conversation_id,

@@ -111,7 +111,7 @@ export async function updateSending(tx: Queries, writer: string, id: string, sta
   return count > 0
 }
 
-/** Those of these events that wait to be sent again. By the unique key of webhook and event. */
+/** The ones of these events that wait to be sent again. By the unique key of webhook and event. */
 export async function listParked(db: Queries, webhookId: string, eventIds: Iterable<string>): Promise<Set<string>> {
   const rows = await db.all<{ event_id: string }>(
     sql`SELECT event_id FROM webhook_deliveries
