@@ -12,7 +12,6 @@ import { namedHeadersIn } from './headers.ts'
 import { securitySchemes, toOperation } from './operation.ts'
 import { type Json, namedSchemasIn } from './schemas.ts'
 import { DESCRIPTION, TAGS } from './texts.ts'
-import { webhookCalls } from './webhooks.ts'
 
 /**
  * The OpenAPI 3.1 description of every route, derived from the route values.
@@ -31,8 +30,7 @@ export function openApiDocument(config: Config): Json {
   }
   const responses = { ...failureResponses(Object.values(all)), HeadersTooLarge: HEADERS_TOO_LARGE }
   const failures = failureSchemas(Object.values(all))
-  const webhooks = webhookCalls()
-  const used = { paths, webhooks, responses, failures }
+  const used = { paths, responses, failures }
   return {
     openapi: '3.1.0',
     info: {
@@ -45,7 +43,6 @@ export function openApiDocument(config: Config): Json {
     servers: [{ url: publicUrlOf(config) ?? (basePathOf(config) || '/') }],
     tags: tagsOf(Object.values(all)),
     paths,
-    webhooks,
     components: {
       securitySchemes: securitySchemes(config),
       parameters: { RequestId: REQUEST_ID },

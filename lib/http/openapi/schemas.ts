@@ -47,7 +47,6 @@ import * as guests from '../../guests/schema.ts'
 import * as bots from '../../integrations/bots/schema.ts'
 import * as hooks from '../../integrations/hooks/schema.ts'
 import * as webhooks from '../../integrations/webhooks/schema.ts'
-import * as webhookCalls from '../../integrations/webhooks/schema-calls.ts'
 import * as deliveries from '../../integrations/webhooks/schema-deliveries.ts'
 import * as limits from '../../limits/schema.ts'
 import * as merging from '../../merging/schema.ts'
@@ -81,7 +80,6 @@ const FEATURES: object[] = [
   bots,
   hooks,
   webhooks,
-  webhookCalls,
   deliveries,
   identities,
   invites,

@@ -212,13 +212,3 @@ it('refers only to what it defines, and defines only what it refers to', () => {
   expect(text).not.toContain('$defs')
   expect(text).not.toContain('stream_position')
 })
-
-it('describes each call of a webhook: what is sent, with its headers', () => {
-  const { webhooks } = openApi as unknown as { webhooks: Record<string, { post: Operation }> }
-  expect(Object.keys(webhooks)).toEqual(['event', 'gap', 'challenge', 'test'])
-  for (const { post } of Object.values(webhooks)) {
-    expect(namesIn('header', post)).toEqual(expect.arrayContaining(['webhook-id', 'webhook-signature']))
-    const { schema } = post.requestBody!.content['application/json']!
-    expect(schemaOf(schema).properties).toMatchObject({ id: {}, type: {}, data: {} })
-  }
-})
