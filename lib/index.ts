@@ -7,6 +7,7 @@ export type { Reloaded } from './config/reload.ts'
 export type { Actor, Role, SystemProfile } from './core/actor.ts'
 export { OPERATOR } from './core/actor.ts'
 export { ChatError, type ErrorCode, type ErrorReason, type FieldError } from './core/errors.ts'
+export type { StartOptions } from './core/start-options.ts'
 export type {
   Bus,
   EventAfter,
@@ -27,7 +28,6 @@ export type {
   Thumbnail,
 } from './ports.ts'
 export { type Chat, createChatService } from './service.ts'
-export type { StartOptions } from './start.ts'
 export type { CopyOptions, Settled } from './storage/archive/copied.ts'
 export { openStorage, type Storage, type StorageOptions } from './storage/open.ts'
 export { postgresConnector } from './storage/postgres/connector.ts'

@@ -3,6 +3,7 @@ import { ensureFormer } from './chat/memberships/filling.ts'
 import type { Context } from './context.ts'
 import { type NamesOf, refuseUnknown } from './core/known-names.ts'
 import { assertStarted } from './core/lifecycle.ts'
+import type { StartOptions } from './core/start-options.ts'
 import type { createJobs } from './jobs.ts'
 import { forgetOtherServer } from './live/log/restored-dump.ts'
 import { createPeerHandler } from './ops/peer-handler.ts'
@@ -15,14 +16,6 @@ import { ensureHistory } from './storage/histories.ts'
 import { assertUtf8 } from './storage/inspect.ts'
 import { assertMigrated, listMigrations, migrate, SCHEMA_VERSION } from './storage/schema/migrate.ts'
 import { assertOurs } from './storage/schema/verify.ts'
-
-/** Options of `chat.start`. */
-export interface StartOptions {
-  /** `false` starts no background jobs: for a command beside a running service. */
-  background?: boolean
-  /** `true` accepts tables that were modified by others: for a check that reports them. */
-  changed?: boolean
-}
 
 const START_OPTIONS: NamesOf<StartOptions> = { background: 0, changed: 0 }
 

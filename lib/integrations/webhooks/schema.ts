@@ -24,6 +24,12 @@ const HEADERS_FORM = `must be at most ${MAX_HEADERS} headers, authorization or x
 export const WebhookHeaders = v.pipe(
   withoutArrays(v.record(v.string(), v.string())),
   v.check(areHeaders, HEADERS_FORM),
+  // Narrower than the check, which JSON Schema cannot express.
+  v.metadata({
+    maxProperties: MAX_HEADERS,
+    propertyNames: { pattern: '^(authorization|x-[abd-z0-9][a-z0-9-]{0,61})$' },
+    additionalProperties: { type: 'string', pattern: '^[!-~]{1,1024}$' },
+  }),
   v.description(
     `At most ${MAX_HEADERS}: \`authorization\`, or names that begin with \`x-\`, but not with \`x-chat-server-\`; values of at most ${MAX_HEADER_VALUE} printable characters. Stored encrypted; no answer has the values`,
   ),

@@ -1,14 +1,7 @@
 import type { CustomTypesConfig, Pool, PoolClient } from 'pg'
 import { hasFunctions } from '../../core/kinds.ts'
-import {
-  lookAt,
-  type PgPool,
-  type PgPoolClient,
-  type PgQuery,
-  type PgResult,
-  RESULT_TIMEOUT_MS,
-  typesOf,
-} from './pool.ts'
+import { lookAt, typesOf } from './outlook.ts'
+import { type PgPool, type PgPoolClient, type PgQuery, type PgResult, RESULT_TIMEOUT_MS } from './pool.ts'
 import { createRefusals } from './refusals.ts'
 
 /** The used part of a `pg.Pool` of the host: the published types refer to no types of pg. */

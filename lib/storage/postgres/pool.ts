@@ -1,11 +1,8 @@
-import type { Client, ClientBase, ClientConfig, CustomTypesConfig, PoolConfig } from 'pg'
+import type { Client, ClientBase, ClientConfig, PoolConfig } from 'pg'
 import type { NamesOf } from '../../core/known-names.ts'
-import { SERVER_STARTED } from '../sql.ts'
+import { CONNECT_TIMEOUT_MS, lookAt, typesOf } from './outlook.ts'
 import { createRefusals, type Refusals } from './refusals.ts'
 import type { Connection } from './watchdog.ts'
-
-/** The maximum time that a request waits for a free connection, or for the server to accept a new one. */
-const CONNECT_TIMEOUT_MS = 4_000
 
 /**
  * A transaction only waits for its own statements: an idle one belongs to a process that is blocked, or has lost its
@@ -61,8 +58,6 @@ export function timeoutSettings(timeout: number | false = STATEMENT_TIMEOUT_MS):
   // Zero would be no timeout.
   return `${TIMEOUTS}; SET LOCAL statement_timeout = ${Math.max(1, Math.ceil(timeout))}`
 }
-
-const INT8_OID = 20
 
 interface PgClient {
   query(query: string | PgQuery, values?: readonly unknown[]): Promise<PgResult>
@@ -152,14 +147,6 @@ export async function createPool(options: PoolOptions): Promise<PgPool> {
   return Object.assign(pool, { refusals }) as unknown as PgPool
 }
 
-/** 64-bit integers become numbers, in these queries only: they are counts and microseconds, far below 2^53. */
-export function typesOf({ types }: Pick<typeof import('pg'), 'types'>): CustomTypesConfig {
-  return {
-    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-      oid === INT8_OID && format !== 'binary' ? Number : types.getTypeParser(oid, format),
-  }
-}
-
 /** The class of the connections of a pool. A pooler refuses a connection no earlier than at its first statement. */
 function pacedClient(Base: typeof Client, refusals: Refusals, isPrepared: boolean): typeof Client {
   const open = (connect: () => Promise<unknown>, client: Client) =>
@@ -207,25 +194,4 @@ async function setUp(client: ClientBase, isPrepared: boolean): Promise<void> {
     server,
     connected_at: performance.now(),
   })
-}
-
-/** What a new connection leads to. */
-export interface Outlook {
-  /** Whether it leads to a server, not to a pooler: that reports another process id than the server process has. */
-  is_direct: boolean
-  /** When the server was started. */
-  server: string
-  isolation: string
-}
-
-/** Looks where a connection leads. @param settings an expression that is evaluated before; $1 is the process id */
-export async function lookAt(client: ClientBase, settings = 'NULL'): Promise<Outlook> {
-  const { processID } = client as unknown as { processID: number }
-  const query = {
-    text: `SELECT pg_backend_pid() = $1 AS is_direct, ${SERVER_STARTED.text} AS server, ${settings} AS settings,
-                  current_setting('transaction_isolation') AS isolation`,
-    values: [processID],
-    query_timeout: CONNECT_TIMEOUT_MS,
-  }
-  return (await client.query<Outlook & { settings: unknown }>(query)).rows[0]!
 }
