@@ -5,9 +5,9 @@ import { SECOND } from '../../core/units.ts'
 import { eventId, parseEventId } from '../../live/log/event-ids.ts'
 import type { Commit } from '../../live/transaction/commits.ts'
 import type { WebhookLevels } from '../../metrics/webhooks.ts'
-import { type History, listHistories } from '../../storage/histories.ts'
+import { listHistories } from '../../storage/histories.ts'
 import type { SendingContext } from './calls.ts'
-import { countParked } from './held.ts'
+import { countParked, type LogHistory } from './held.ts'
 import { createHolding } from './holding.ts'
 import { createWebhookList } from './list.ts'
 import { createRouting } from './routing.ts'
@@ -30,7 +30,7 @@ export function createWebhookEngine(ctx: SendingContext) {
   const { feed } = ctx.streams.hub
   const writer = newId()
   const state = {
-    history: undefined as { epoch: string; histories: readonly History[] } | undefined,
+    history: undefined as LogHistory | undefined,
     ticks: 0,
     phase: 'on' as 'on' | 'draining' | 'closed',
   }

@@ -1,11 +1,18 @@
 import { type Condition, createCondition } from '../../core/scheduling/condition.ts'
 import type { FeedRow, Place } from '../../live/feed/feed-order.ts'
+import type { History } from '../../storage/histories.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Route } from './routing.ts'
 import { type DeliveryState, type Pace, type StoredAttempt, UNSENT, wasAway } from './rules-schedule.ts'
 import type { OpenedWebhook } from './secrets.ts'
 import type { WebhookRow } from './store.ts'
 import type { DeliveryRow } from './store-deliveries.ts'
+
+/** The names of the history of positions, and of those of events. */
+export interface LogHistory {
+  epoch: string
+  histories: readonly History[]
+}
 
 /** An event of the log on its way to a webhook for the first time. */
 export interface Entry {
@@ -86,6 +93,10 @@ export function createHeld(parts: Pick<Held, 'webhook' | 'opened' | 'route' | 'p
 
 /** Whether a webhook may have one call at a time only: the last one failed, or none has ever succeeded. */
 export const isSuspect = ({ webhook }: Held) => webhook.last_failed === 1 || webhook.last_success_at === null
+
+/** Whether its receiver has asked for a pause. */
+export const isPaused = ({ webhook: { paused_until } }: Held, now: Micros) =>
+  paused_until !== null && paused_until > now
 
 /** How many more calls a webhook may make now. */
 export const freeFlights = (held: Held) => (isSuspect(held) ? 1 : held.pace.limit) - held.flights

@@ -4,9 +4,8 @@ import { createSlots } from '../../core/scheduling/slots.ts'
 import { SECOND } from '../../core/units.ts'
 import type { Place } from '../../live/feed/feed-order.ts'
 import { eventId, parseEventId } from '../../live/log/event-ids.ts'
-import type { History } from '../../storage/histories.ts'
 import { createCalls, type SendingContext } from './calls.ts'
-import { createHeld, type Held, settledPlace } from './held.ts'
+import { createHeld, type Held, isPaused, type LogHistory, settledPlace } from './held.ts'
 import type { WebhookList } from './list.ts'
 import { createResults } from './results.ts'
 import { openWebhook } from './secrets.ts'
@@ -29,7 +28,7 @@ interface HoldingDeps {
   writer: string
   list: WebhookList
   /** The history of the database. */
-  history: () => { epoch: string; histories: readonly History[] }
+  history: () => LogHistory
   isOver: () => boolean
 }
 
@@ -49,8 +48,6 @@ export function createHolding(ctx: SendingContext, { writer, list, history, isOv
   const results = createResults(ctx, { writer, positionOf, stored: wakeAgain, lost })
   const calls = createCalls(ctx, { writer, results, lost })
   const sender = createSender(ctx, { calls, isOver })
-
-  const isPaused = ({ webhook }: Held) => webhook.paused_until !== null && webhook.paused_until > ctx.now()
 
   function wake(id: string, before?: Place): void {
     const own = held.get(id)
@@ -149,7 +146,7 @@ export function createHolding(ctx: SendingContext, { writer, list, history, isOv
     },
     /** Goes on where a pause has ended, or the storage was away. */
     retry(): void {
-      for (const own of held.values()) if (!isPaused(own)) wakeAgain(own)
+      for (const own of held.values()) if (!isPaused(own, ctx.now())) wakeAgain(own)
     },
 
     /** Prolongs the leases. */
@@ -165,7 +162,7 @@ export function createHolding(ctx: SendingContext, { writer, list, history, isOv
     async release(): Promise<void> {
       const isQuiet = (own: Held) => own.flights === 0 && own.entries.length === 0 && own.webhook.gap === null
       const idle = [...held.values()].filter(
-        (own) => isFree(own) && isQuiet(own) && own.used_at + LINGER < ctx.now() && !isPaused(own),
+        (own) => isFree(own) && isQuiet(own) && own.used_at + LINGER < ctx.now() && !isPaused(own, ctx.now()),
       )
       if (idle.length === 0) return
       for (const own of idle) results.add({ held: own, conversation_id: null })

@@ -47,8 +47,9 @@ export function createWebhookList(routing: Pick<Routing, 'add' | 'remove'>) {
       const byPosition = new Map<string, Known[]>()
       for (const [id, known] of all) {
         if (!known.is_settled || !isSettled(id)) continue
-        const others = byPosition.get(known.position) ?? []
-        byPosition.set(known.position, [...others, known])
+        const others = byPosition.get(known.position)
+        if (others) others.push(known)
+        else byPosition.set(known.position, [known])
       }
       return byPosition
     },

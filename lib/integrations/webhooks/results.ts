@@ -60,7 +60,7 @@ export function createResults(
     positionOf,
     stored,
     lost,
-  }: { writer: string } & { positionOf: (held: Held) => string } & Record<'stored' | 'lost', (held: Held) => void>,
+  }: { writer: string; positionOf: (held: Held) => string } & Record<'stored' | 'lost', (held: Held) => void>,
 ) {
   const waiting: Result[] = []
   const state: { failing_since: number | undefined; running: Promise<void> | undefined } = {
@@ -72,15 +72,7 @@ export function createResults(
   async function storeAll(results: Result[]): Promise<Set<Held>> {
     return await ctx.write(async (tx) => {
       const missing = new Set<Held>()
-      for (const held of new Set(results.map(({ held }) => held)))
-        if (
-          !(await storeOf(
-            tx,
-            held,
-            results.filter((result) => result.held === held),
-          ))
-        )
-          missing.add(held)
+      for (const [held, own] of byWebhook(results)) if (!(await storeOf(tx, held, own))) missing.add(held)
       return missing
     })
   }
@@ -163,4 +155,14 @@ export function createResults(
 /** A webhook as it is when these events are stored. */
 function withoutFirst(held: Held, settled: ReadonlySet<Entry>): Held {
   return { ...held, entries: held.entries.filter((entry) => !settled.has(entry)) }
+}
+
+function byWebhook(results: readonly Result[]): Map<Held, Result[]> {
+  const all = new Map<Held, Result[]>()
+  for (const result of results) {
+    const own = all.get(result.held)
+    if (own) own.push(result)
+    else all.set(result.held, [result])
+  }
+  return all
 }

@@ -3,10 +3,10 @@ import { repeatIfCalled, type SingleFlight, warnOnce } from '../../core/scheduli
 import { createSlots } from '../../core/scheduling/slots.ts'
 import type { FeedRow } from '../../live/feed/feed-order.ts'
 import { eventId } from '../../live/log/event-ids.ts'
-import { type History, toEventName } from '../../storage/histories.ts'
+import { toEventName } from '../../storage/histories.ts'
 import type { Calls, SendingContext } from './calls.ts'
 import { listVisibleRows } from './composing.ts'
-import { countParked, freeFlights, type Held, mayRead, takeTurns } from './held.ts'
+import { countParked, freeFlights, type Held, isPaused, type LogHistory, mayRead, takeTurns } from './held.ts'
 import { isWanted } from './routing.ts'
 import { listDueDeliveries } from './store-deliveries.ts'
 import { listParked } from './store-sending.ts'
@@ -34,10 +34,7 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
   )
 
   /** Reads on in the log, and keeps what may concern the webhook. */
-  async function read(
-    held: Held,
-    { epoch, histories }: { epoch: string; histories: readonly History[] },
-  ): Promise<void> {
+  async function read(held: Held, { epoch, histories }: LogHistory): Promise<void> {
     const { route } = held
     held.is_behind = false
     const from = held.skip_to ?? held.place
@@ -71,12 +68,10 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
     if (due.length === DUE_PAGE && held.due.length > 0) held.has_due = true
   }
 
-  const isPaused = ({ webhook }: Held) => webhook.paused_until !== null && webhook.paused_until > ctx.now()
-
   /** Sends what there is; resolves when the webhook has to wait for something that wakes it. */
-  async function run(held: Held, history: { epoch: string; histories: readonly History[] }): Promise<void> {
+  async function run(held: Held, history: LogHistory): Promise<void> {
     const isMine = () => held.state === 'held' && !isOver()
-    while (isMine() && !isPaused(held)) {
+    while (isMine() && !isPaused(held, ctx.now())) {
       held.used_at = ctx.now()
       if (held.webhook.gap !== null && held.flights === 0) {
         if ((held.gap_state.next_at ?? 0) > ctx.now()) return
@@ -97,7 +92,7 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
 
   return {
     /** Has a webhook sent what there is. */
-    wake(held: Held, history: { epoch: string; histories: readonly History[] }): void {
+    wake(held: Held, history: LogHistory): void {
       const wake = runs.get(held) ?? repeatIfCalled(() => run(held, history))
       runs.set(held, wake)
       wake().then(warn.reset, warn)

@@ -1,4 +1,5 @@
 import { toInstant } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Webhook, WebhookOfUser } from './schema.ts'
 import type { WebhookDelivery } from './schema-deliveries.ts'
@@ -7,7 +8,7 @@ import { type DeliveryRow, toState } from './store-deliveries.ts'
 
 /** A row as its owner reads it. */
 export function toWebhook(row: WebhookRow, waiting: Waiting | undefined, now: Micros): Webhook {
-  const lag = waiting ? Math.max(0, now - waiting.oldest_at) / 1_000_000 : 0
+  const lag = waiting ? Math.max(0, now - waiting.oldest_at) / SECOND : 0
   return {
     id: row.id,
     ...(row.user_id !== null && { user_id: row.user_id }),

@@ -196,7 +196,7 @@ export async function setVerified(tx: Queries, { id, url }: Pick<WebhookRow, 'id
   return count > 0
 }
 
-/** Begins anew after a pause or failures: what waited for a later attempt is due. */
+/** Ends a pause, and forgets since when attempts have failed. What waits for another attempt keeps its time. */
 export async function clearFailures(tx: Queries, id: string): Promise<void> {
   await tx.run(sql`UPDATE webhooks SET failing_since = NULL, paused_until = NULL WHERE id = ${id}`)
 }

@@ -54,7 +54,7 @@ export async function adoptPool(host: HostPool, { isPrepared }: { isPrepared: bo
       known.set(client, facts)
       return Object.create(
         client,
-        describe({ ...facts, query: querying(client, types, isPipelined), release }),
+        asProperties({ ...facts, query: querying(client, types, isPipelined), release }),
       ) as PgPoolClient
     } catch (error) {
       release(true)
@@ -119,6 +119,6 @@ function querying(client: PoolClient, types: CustomTypesConfig, isPipelined: boo
   }
 }
 
-function describe(values: object): PropertyDescriptorMap {
+function asProperties(values: object): PropertyDescriptorMap {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, writable: true }]))
 }
