@@ -60,7 +60,7 @@ const FUNCTIONS: [name: string, file: string][] = [
 const OWN_TYPES: [name: string, file: string][] = [
   ['Actor', 'lib/core/actor.ts'],
   ['StorageOptions', 'lib/storage/open.ts'],
-  ['StartOptions', 'lib/service.ts'],
+  ['StartOptions', 'lib/index.ts'],
   ['IdleOptions', 'lib/service.ts'],
   ['SharedChat', 'lib/service.ts'],
   ['Ports', 'lib/ports.ts'],
@@ -107,7 +107,8 @@ function declaredTypes(api: Map<string, Declaration>): { name: string; text: str
 }
 
 function declarationIn(file: string, name: string): Declaration {
-  return { name, node: findDeclaration(name, file)!.node, text: textOf(file) }
+  const found = findDeclaration(name, file)!
+  return { name, node: found.node, text: textOf(found.file) }
 }
 
 function statements(path: string, text: string): Node[] {
