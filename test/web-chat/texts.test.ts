@@ -9,6 +9,7 @@ import { plainExcerpt, plainOf } from '../../examples/web-chat/src/markdown/plai
 import { texts as compose } from '../../examples/web-chat/src/texts/compose-en.ts'
 import { directionOf } from '../../examples/web-chat/src/texts/direction.ts'
 import { texts as entry } from '../../examples/web-chat/src/texts/entry-en.ts'
+import { texts as integrations } from '../../examples/web-chat/src/texts/integrations-en.ts'
 import { texts as first } from '../../examples/web-chat/src/texts/languages/en.ts'
 import { texts as room } from '../../examples/web-chat/src/texts/room-en.ts'
 import { texts as settings } from '../../examples/web-chat/src/texts/settings-en.ts'
@@ -112,6 +113,9 @@ it.each([
   ['#/c/1/t/2/m/3', { name: 'thread', conversation_id: '1', root_id: '2', message_id: '3' }],
   ['#/c/1/details/people', { name: 'details', conversation_id: '1', tab: 'people' }],
   ['#/c/1/details', { name: 'details', conversation_id: '1', tab: '' }],
+  ['#/account/bots', { name: 'account', tab: 'bots' }],
+  ['#/account/bots/1', { name: 'account', tab: 'bots', id: '1' }],
+  ['#/administration/users/1', { name: 'administration', tab: 'users', id: '1' }],
   ['#/join/abc', { name: 'join', token: 'abc' }],
   ['#/welcome/abc', { name: 'welcome', token: 'abc' }],
   ['#/change-email/abc', { name: 'change-email', token: 'abc' }],
@@ -143,7 +147,7 @@ it.each(readdirSync(LANGUAGES).map((name) => name.replace(/\.ts$/, '')))(
   'the language %s has every text',
   async (code) => {
     const { texts } = await import(`${LANGUAGES}${code}.ts`)
-    const wanted = code === 'en' ? first : { ...first, ...compose, ...entry, ...room, ...settings }
+    const wanted = code === 'en' ? first : { ...first, ...compose, ...entry, ...room, ...settings, ...integrations }
     expect(placesOf(texts).sort()).toEqual(placesOf(wanted).sort())
     expect(new Intl.DisplayNames([code], { type: 'language', fallback: 'none' }).of(code)).toBeTruthy()
   },

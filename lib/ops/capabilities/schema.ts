@@ -58,6 +58,9 @@ export const Capabilities = v.object({
   avatars: v.optional(OfferedPhotos),
   default_layout: v.pipe(Layout, v.description('The layout of a new conversation for which none is chosen')),
   direct: v.pipe(v.boolean(), v.description('Whether direct conversations can be opened')),
+  bots: v.pipe(v.boolean(), v.description('Whether users can make bots')),
+  hooks: v.pipe(v.boolean(), v.description('Whether owners and admins can make addresses at which tools post')),
+  webhooks: v.pipe(v.boolean(), v.description('Whether users can have events sent to URLs')),
   access: OfferedAccess,
   /** Missing if the service checks no CSRF token. */
   csrf: v.optional(CsrfNames),

@@ -24,6 +24,9 @@ export const get = useCase({
       ...(avatars.enabled && { avatars: { max_bytes: avatars.max_bytes } }),
       default_layout: config.conversations.default_layout,
       direct: config.direct.enabled,
+      bots: config.bots.enabled === true,
+      hooks: config.hooks.enabled === true,
+      webhooks: config.webhooks.enabled,
       access: {
         guests: config.guests.enabled,
         directory: [...access.service.values()].some((rights) => rights.has('browse')),

@@ -13,6 +13,9 @@ const DEFAULTS = {
   avatars: { max_bytes: 1024 * 1024 },
   default_layout: 'stream',
   direct: true,
+  bots: true,
+  hooks: true,
+  webhooks: true,
   csrf: { cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
   access: {
     guests: false,
@@ -52,6 +55,9 @@ it('follows the configuration, and discloses no secret of it', async () => {
       mail: { smtp: { url: 'smtp://mailer:secret@127.0.0.1:9', from: 'chat@example.org' } },
       invites: { allow_signup: false },
       direct: { enabled: false },
+      bots: { enabled: false },
+      hooks: { enabled: false },
+      webhooks: { enabled: false },
       limits: { message_bytes: 1000 },
       security: { csrf: { enabled: false }, password: { bcrypt_cost: 4 } },
     },
@@ -67,6 +73,9 @@ it('follows the configuration, and discloses no secret of it', async () => {
     sign_up: false,
     web: true,
     direct: false,
+    bots: false,
+    hooks: false,
+    webhooks: false,
     limits: { ...DEFAULTS.limits, message_bytes: 1000 },
   })
 })

@@ -2,6 +2,7 @@ import type { User } from 'chat-server/client'
 import { useApp } from '../app/context.ts'
 import { hasOwnSignIn } from '../app/own-sign-in.ts'
 import { hrefOf } from '../app/route.ts'
+import { lazy } from '../parts/lazy.tsx'
 import { SettingsPane } from '../parts/settings-pane.tsx'
 import { accountTexts } from '../texts/settings.ts'
 import { Identities } from './identities.tsx'
@@ -11,18 +12,33 @@ import { Preferences } from './preferences.tsx'
 import { Profile } from './profile.tsx'
 import { Sessions } from './sessions.tsx'
 
+const Bots = lazy(() => import('./bots.tsx').then(({ Bots }) => Bots))
+
+interface AccountPaneProps {
+  tab: string
+  /** The bot that is shown of them. */
+  id: string | undefined
+  user: User
+}
+
 /** The account of the user: of one that another application signs in, what is kept here. */
-export function AccountPane({ tab, user }: { tab: string; user: User }) {
+export function AccountPane({ tab, id, user }: AccountPaneProps) {
+  const app = useApp()
   const { title, tabs } = accountTexts.value
-  const names = hasOwnSignIn(useApp())
-    ? (['profile', 'security', 'keys', 'preferences'] as const)
-    : (['profile', 'preferences'] as const)
+  const isOwn = hasOwnSignIn(app)
+  const names = [
+    'profile' as const,
+    ...(isOwn ? (['security', 'keys'] as const) : []),
+    ...(app.features.bots && user.kind === undefined ? (['bots'] as const) : []),
+    'preferences' as const,
+  ]
   const current = names.find((name) => name === tab) ?? 'profile'
   return (
     <SettingsPane
       title={title}
       tabs={names.map((name) => [name, tabs[name], hrefOf({ name: 'account', tab: name })])}
       current={current}
+      item={id}
     >
       {current === 'profile' && <Profile user={user} />}
       {current === 'security' && (
@@ -33,6 +49,7 @@ export function AccountPane({ tab, user }: { tab: string; user: User }) {
         </>
       )}
       {current === 'keys' && <Keys />}
+      {current === 'bots' && <Bots id={id} />}
       {current === 'preferences' && <Preferences />}
     </SettingsPane>
   )

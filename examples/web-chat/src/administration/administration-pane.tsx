@@ -33,6 +33,7 @@ export function AdministrationPane({ route, user }: { route: AdministrationRoute
         title={title}
         tabs={TABS.map((name) => [name, tabs[name], hrefOf({ name: 'administration', tab: name })])}
         current={current}
+        item={current === 'users' ? route.id : undefined}
       >
         {current === 'users' && (route.id ? <UserDetails key={route.id} id={route.id} /> : <Users />)}
         {current === 'invites' && <Invites />}

@@ -12,7 +12,7 @@ export type Route =
   | { name: 'browse' }
   | { name: 'join' | 'welcome'; token: string }
   | MailedRoute
-  | { name: 'account'; tab: string }
+  | AccountRoute
   | AdministrationRoute
   | SearchRoute
 
@@ -48,10 +48,26 @@ export interface DetailsRoute {
 }
 
 /** The tabs of a conversation's details. */
-export const DETAILS_TABS = ['about', 'people', 'pins', 'files', 'notifications', 'policies', 'invites'] as const
+export const DETAILS_TABS = [
+  'about',
+  'people',
+  'pins',
+  'files',
+  'notifications',
+  'policies',
+  'invites',
+  'integrations',
+] as const
 
 /** A tab of the details. */
 export type DetailsTab = (typeof DETAILS_TABS)[number]
+
+/** A part of the account, or one thing in it. */
+export interface AccountRoute {
+  name: 'account'
+  tab: string
+  id?: string
+}
 
 /** A part of the administration, or one thing in it. */
 export interface AdministrationRoute {
@@ -91,9 +107,8 @@ export function hrefOf(route: Route): string {
     case 'browse':
       return `#/${route.name}`
     case 'account':
-      return `#/account/${route.tab}`
     case 'administration':
-      return `#/administration/${route.tab}${route.id === undefined ? '' : `/${route.id}`}`
+      return `#/${route.name}/${route.tab}${route.id === undefined ? '' : `/${route.id}`}`
     case 'search': {
       const { name: _, ...query } = route
       return `#/search?${new URLSearchParams(query as Record<string, string>)}`
@@ -128,8 +143,7 @@ export function parseHash(hash: string): Route {
   if ((name === 'join' || name === 'welcome') && first) return { name, token: first }
   const mailed = MAILED.find((each) => each === name)
   if (mailed && first) return { name: mailed, token: first }
-  if (name === 'account') return { name, tab: first ?? '' }
-  if (name === 'administration') return { name, tab: first ?? '', ...(second && { id: second }) }
+  if (name === 'account' || name === 'administration') return { name, tab: first ?? '', ...(second && { id: second }) }
   if (name !== 'c' || !first) return { name: 'home' }
   if (second === 'details') return { name: 'details', conversation_id: first, tab: third ?? '' }
   if (second === 'm' && third) return { name: 'conversation', conversation_id: first, message_id: third }

@@ -8,6 +8,7 @@ import type { OpenConversation } from '../conversations/use-conversation.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useEscape } from '../parts/escape.ts'
 import { Icon } from '../parts/icon.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { Waiting } from '../parts/waiting.tsx'
 import { roomTexts } from '../texts/room.ts'
@@ -19,6 +20,8 @@ import { Notifications } from './notifications.tsx'
 import { People } from './people.tsx'
 import { Pins } from './pins.tsx'
 import { Policies } from './policies.tsx'
+
+const Integrations = lazy(() => import('./integrations.tsx').then(({ Integrations }) => Integrations))
 
 /** What each tab gets. */
 export interface TabProps {
@@ -34,17 +37,24 @@ const TABS: Record<DetailsTab, ComponentType<TabProps>> = {
   notifications: Notifications,
   policies: Policies,
   invites: InviteLinks,
+  integrations: Integrations,
 }
 
 /** When tabs are offered that are not always. */
-type Offer = (can: OpenConversation['can'], features: Capabilities, isOutside: boolean) => boolean
+type Offer = (
+  can: OpenConversation['can'],
+  features: Capabilities,
+  place: { isOutside: boolean; isDirect: boolean },
+) => boolean
 
 const OFFERED: Partial<Record<DetailsTab, Offer>> = {
   // They are searched for, which finds nothing where one does not participate.
-  files: (_, { search, attachments }, isOutside) => search && attachments !== undefined && !isOutside,
-  notifications: (_can, _features, isOutside) => !isOutside,
+  files: (_, { search, attachments }, { isOutside }) => search && attachments !== undefined && !isOutside,
+  notifications: (_can, _features, { isOutside }) => !isOutside,
   policies: (can) => can.some((act) => act === 'policy' || act === 'publish' || act === 'freeze'),
   invites: (can) => can.includes('invite'),
+  // Between two people there is no place for another one.
+  integrations: (can, { bots, hooks }, { isDirect }) => !isDirect && (bots || (hooks && can.includes('manage'))),
 }
 
 interface PaneProps {
@@ -67,8 +77,8 @@ export function DetailsPane({ conversation, error, onRetry, conversation_id, tab
   useLayoutEffect(() => heading.current?.focus(), [])
   useEscape(() => goTo({ name: 'conversation', conversation_id }))
 
-  const isOffered = (name: DetailsTab): boolean =>
-    OFFERED[name]?.(conversation?.can ?? [], features, conversation?.joined === false) ?? true
+  const place = { isOutside: conversation?.joined === false, isDirect: conversation?.direct === true }
+  const isOffered = (name: DetailsTab): boolean => OFFERED[name]?.(conversation?.can ?? [], features, place) ?? true
   const offered = DETAILS_TABS.filter(isOffered)
   const current = offered.find((name) => name === tab) ?? 'about'
   const Tab = TABS[current]

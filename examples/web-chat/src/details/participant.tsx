@@ -11,6 +11,7 @@ import { Select } from '../parts/select.tsx'
 import { roleName } from '../people/role-name.ts'
 import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
+import { mayGive } from './managing.ts'
 
 type Role = Participant['role']
 
@@ -36,12 +37,10 @@ export function ParticipantItem(props: ParticipantProps) {
     onChanged()
   })
   const name = nameOf(participant)
-  const roles = features.access.participant_roles
-  const rightsOf = (each: Role) => roles.find((one) => one.name === each)?.rights ?? []
-  const mayGive = (each: Role) =>
-    managedBy !== undefined && rightsOf(each).every((right) => rightsOf(managedBy).includes(right))
-  const mayChange = mayGive(role)
-  const offered = roles.flatMap((each) => (mayGive(each.name) ? each.name : []))
+  const mayChange = mayGive(features, managedBy, role)
+  const offered = features.access.participant_roles.flatMap((each) =>
+    mayGive(features, managedBy, each.name) ? each.name : [],
+  )
   return (
     <li>
       <Avatar id={user_id} name={name} presence={status} />

@@ -9,13 +9,16 @@ interface SettingsPaneProps {
   title: string
   tabs: readonly (readonly [name: string, text: string, href: string])[]
   current: string
+  /** The one thing that is shown of a tab that lists several. */
+  item?: string | undefined
   children: ComponentChildren
 }
 
 /** A screen of settings beside the conversations: tabs, and below them what scrolls. */
-export function SettingsPane({ title, tabs, current, children }: SettingsPaneProps) {
+export function SettingsPane({ title, tabs, current, item, children }: SettingsPaneProps) {
   const heading = useRef<HTMLHeadingElement>(null)
-  useLayoutEffect(() => heading.current?.focus(), [])
+  // The link that led to an item, or back, is not shown any more: the focus would be lost with it.
+  useLayoutEffect(() => heading.current?.focus(), [item])
   return (
     <section class="pane settings" aria-labelledby="settings-title">
       <header>
@@ -30,8 +33,8 @@ export function SettingsPane({ title, tabs, current, children }: SettingsPanePro
         </a>
       </header>
       <Tabs label={title} tabs={tabs} current={current} />
-      {/* Another tab begins at its top. */}
-      <div class="scroll" key={current}>
+      {/* Another tab, and another item, begins at its top. */}
+      <div class="scroll" key={`${current} ${item}`}>
         <div class="sheet">{children}</div>
       </div>
     </section>

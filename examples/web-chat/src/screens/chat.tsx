@@ -86,7 +86,7 @@ export function Chat({ user }: { user: User }) {
       </div>
       <Sidebar user={user} selected={conversation_id} />
       {at.name === 'account' ? (
-        <Account tab={at.tab} user={user} />
+        <Account tab={at.tab} id={at.id} user={user} />
       ) : at.name === 'administration' ? (
         <Administration route={at} user={user} />
       ) : at.name === 'search' ? (

@@ -22,6 +22,7 @@ export const texts = {
       notifications: 'Notifications',
       policies: 'Policies',
       invites: 'Invite links',
+      integrations: 'Integrations',
     },
     saved: 'Saved.',
     name: 'Name',

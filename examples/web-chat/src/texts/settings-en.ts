@@ -2,7 +2,13 @@
 export const texts = {
   account: {
     title: 'Account and settings',
-    tabs: { profile: 'Profile', security: 'Sign-in', keys: 'API keys', preferences: 'Preferences' },
+    tabs: {
+      profile: 'Profile',
+      security: 'Sign-in',
+      keys: 'API keys',
+      bots: 'Bots',
+      preferences: 'Preferences',
+    },
     saved: 'Saved.',
     since: (time: string) => `since ${time}`,
     profile: {

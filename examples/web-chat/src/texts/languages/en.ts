@@ -1,5 +1,6 @@
 import type { texts as compose } from '../compose-en.ts'
 import type { texts as entry } from '../entry-en.ts'
+import type { texts as integrations } from '../integrations-en.ts'
 import type { texts as room } from '../room-en.ts'
 import type { texts as settings } from '../settings-en.ts'
 
@@ -275,4 +276,4 @@ export const texts = {
 export type FirstTexts = typeof texts
 
 /** The texts of the page in a language. */
-export type Texts = FirstTexts & typeof compose & typeof entry & typeof room & typeof settings
+export type Texts = FirstTexts & typeof compose & typeof entry & typeof room & typeof settings & typeof integrations

@@ -1,0 +1,15 @@
+import { useApp } from '../app/context.ts'
+import { Hooks } from './hooks.tsx'
+import type { TabProps } from './pane.tsx'
+import { RoomBots } from './room-bots.tsx'
+
+/** The programs in a room: its bots, and for those who look after it the addresses at which tools post. */
+export function Integrations(props: TabProps) {
+  const { features } = useApp()
+  return (
+    <>
+      {features.bots && <RoomBots {...props} />}
+      {features.hooks && props.conversation.can.includes('manage') && <Hooks {...props} />}
+    </>
+  )
+}
