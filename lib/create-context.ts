@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { createAuditLog } from './accounts/audit/store.ts'
 import { createBearers } from './accounts/jwt/tokens.ts'
-import { type AddressContext, findRecipient } from './accounts/mail-recipients.ts'
 import { createProviders } from './accounts/oauth/provider.ts'
 import { createPasswords } from './accounts/passwords/hash.ts'
 import { createAttempts } from './accounts/passwords/throttle.ts'
@@ -22,7 +21,6 @@ import { removeConversation } from './chat/conversations/removal.ts'
 import { EphemeralEvent } from './chat/events/schema.ts'
 import { createStreamSources } from './chat/events/sources.ts'
 import { subjectsIn } from './chat/events/subjects.ts'
-import { addressInvite } from './chat/invites/mail.ts'
 import { createRoomsOfInvites } from './chat/invites/newcomers.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
 import { createAutoJoin, joinPresent } from './chat/memberships/auto-join.ts'
@@ -31,7 +29,6 @@ import { createPostQueue } from './chat/messages/queue.ts'
 import { notifyAll } from './chat/notifications/all.ts'
 import { notifyFollowers } from './chat/notifications/followers.ts'
 import { createNotifier } from './chat/notifications/host.ts'
-import { addressNotification } from './chat/notifications/service-mail.ts'
 import { createUserUpdates } from './chat/people/updates.ts'
 import { createPresenceWatch } from './chat/presence/watch.ts'
 import { createReactionQueue } from './chat/reactions/adding.ts'
@@ -64,6 +61,7 @@ import { createAfterEvents } from './live/transaction/after-events.ts'
 import { createCommits } from './live/transaction/commits.ts'
 import { createWrite } from './live/transaction/transaction.ts'
 import { type Addresser, createLiveOutbox, mailTasks } from './mail/queue.ts'
+import { recipientOf } from './mail-recipients.ts'
 import { createMetrics } from './metrics/registry.ts'
 import { createServiceClock } from './ops/clock.ts'
 import { createDatabaseLevels } from './ops/database-levels.ts'
@@ -214,13 +212,6 @@ function createAccounts({
     revokeInvites: async (tx, userId, by) =>
       (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomers(tx, userId, by)),
   }
-}
-
-/** The recipient of a mail: of the accounts, or of the conversations. */
-function recipientOf(ctx: AddressContext, ...[order, options]: Parameters<Addresser>): ReturnType<Addresser> {
-  if (order.mail === 'notification') return addressNotification(ctx, order)
-  if (order.mail === 'conversation_invite') return addressInvite(ctx, order)
-  return findRecipient(ctx, order, options)
 }
 
 /** The writes of the commands of an operator may use all of the reserve of a full disk, except what it refuses anyway. */

@@ -19,6 +19,7 @@ const ORDER = [
     'endpoint-kinds.ts',
     'endpoint.ts',
     'create-files.ts',
+    'mail-recipients.ts',
     'create-context.ts',
     'features.ts',
     'host-transaction',

@@ -109,7 +109,8 @@ const set = defineCommand({
     const { url, disable, enable } = args
     if (disable && enable) throw new UsageError('--disable and --enable exclude each other')
     const enabled = disable ? false : enable ? true : undefined
-    const changes = { ...settingsOf(args), url, enabled }
+    const conversation = args.conversation === '' ? { conversation_id: null } : {}
+    const changes = { ...settingsOf(args), ...conversation, url, enabled }
     if (Object.values(changes).every((value) => value === undefined))
       throw new UsageError('name what to change, such as --disable; --help lists it all')
     await withChat(args, async (chat) => {

@@ -111,7 +111,7 @@ async function checkDatabase(
       ...(await checkSignIns(storage.db, clock.now)),
       ...(await checkUsernames(storage.db)),
       ...(await checkAccess(config, storage.db)),
-      ...(await checkWebhooks(config, storage.db)),
+      ...(await checkWebhooks(config, storage.db, clock.now)),
       ...(await checkFailedMails(storage.db)),
       ...(await checkBackups(config, storage.db, clock.now)),
       ...(await checkSearch(config, storage.db)),

@@ -13,6 +13,7 @@ export const MailKind = v.picklist([
   'identity_linked',
   'email_changed',
   'password_changed',
+  'webhook_disabled',
   'notification',
 ])
 export type MailKind = v.InferOutput<typeof MailKind>

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MailKind } from './schema.ts'
-import { type MailText, OF_NOTIFICATION, PLACEHOLDERS, TEXTS } from './texts.ts'
+import { type MailText, placeholdersOf, TEXTS } from './texts.ts'
 
 /** A mail is a few sentences. */
 const MAX_BYTES = 16 * 1024
@@ -41,7 +41,7 @@ function parseText(content: string, kind: MailKind, path: string): MailText {
     throw new Error(`mail.templates: ${path} must begin with "Subject: …", an empty line, and then the text`)
   if (subject.length > MAX_SUBJECT_LENGTH)
     throw new Error(`mail.templates: the subject of ${path} has more than ${MAX_SUBJECT_LENGTH} characters`)
-  const placeholders: readonly string[] = kind === 'notification' ? OF_NOTIFICATION : PLACEHOLDERS
+  const placeholders = placeholdersOf(kind)
   const unknown = [...`${subject}${text}`.matchAll(/\{(\w+)\}/g)].find(([, name]) => !placeholders.includes(name!))
   if (unknown) {
     const names = placeholders

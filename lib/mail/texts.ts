@@ -52,6 +52,10 @@ export const TEXTS: Record<MailKind, MailText> = {
     subject: 'The password of your account was changed',
     text: `The password of your account was changed ({username}).\n\n${NOTICE_END}`,
   },
+  webhook_disabled: {
+    subject: 'A webhook of your account was disabled',
+    text: 'A webhook of your account ({username}) to {host} was disabled: {event}.\n\nThe log keeps what was not sent for some days. Enable the webhook when its receiver is back: it goes on where it stopped.\n',
+  },
   notification: {
     subject: '{actor} {event}',
     text: '{actor} {event}:\n\n{excerpt}\n\n{link}\n',
@@ -63,19 +67,28 @@ export interface MailValues {
   username: string
   /** The link of the mail, or the token where the service has no address; empty in a notice. */
   link: string
-  /** For a notification: the user that caused it, what happened, and the beginning of the message. */
-  actor?: string
+  /** What happened: in a notification, and to a webhook. */
   event?: string
+  /** For a notification: the user that caused it, and the beginning of the message. */
+  actor?: string
   excerpt?: string
+  /** For a webhook: the host that it calls. */
+  host?: string
 }
 
-/** The placeholders of each mail, and those of a notification. */
-export const PLACEHOLDERS = ['link', 'username'] as const
-export const OF_NOTIFICATION = [...PLACEHOLDERS, 'actor', 'event', 'excerpt'] as const
+const PLACEHOLDERS = ['link', 'username']
+
+const MORE_PLACEHOLDERS: Partial<Record<MailKind, string[]>> = {
+  notification: ['actor', 'event', 'excerpt'],
+  webhook_disabled: ['host', 'event'],
+}
+
+/** The names of the placeholders that a mail has. */
+export const placeholdersOf = (kind: MailKind) => [...PLACEHOLDERS, ...(MORE_PLACEHOLDERS[kind] ?? [])]
 
 /** Fills in the placeholders, in one pass: a value is never read as a placeholder. A subject stays one line. */
 export function fillIn({ subject, text }: MailText, values: MailValues): MailText {
   const fill = (template: string) =>
-    template.replace(/\{(username|link|actor|event|excerpt)\}/g, (_, name: keyof MailValues) => values[name] ?? '')
+    template.replace(/\{(username|link|actor|event|excerpt|host)\}/g, (_, name: keyof MailValues) => values[name] ?? '')
   return { subject: fill(subject).replace(/[\p{Cc}\u2028\u2029]+/gu, ' '), text: fill(text) }
 }

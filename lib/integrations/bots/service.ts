@@ -107,8 +107,8 @@ export const listOwn = useCase({
 /**
  * Changes a bot, effective at once. A disabled one keeps its keys, which are refused.
  *
- * @throws ChatError `not_found`; `forbidden` with an API key or a token, and to enable a bot that an administrator has
- *   disabled; `username_taken`
+ * @throws ChatError `not_found`; `forbidden` with an API key or a token, to enable a bot that an administrator has disabled,
+ *   and to enable one without the right `keys`; `username_taken`
  */
 export const change = useCase({
   takes: ['actor', 'bot_id'],
@@ -118,6 +118,7 @@ export const change = useCase({
     assertOffered(ctx, actor)
     refuseKeys(actor)
     assertMayWrite(ctx.access, actor)
+    if (input.disabled === false) assertServiceRight(ctx.access, actor, 'keys')
     const changing = ctx.write(async (tx) => {
       const before = await lockOwn(tx, actor, botId)
       const isByOwner = before.owner_id === actor.user_id

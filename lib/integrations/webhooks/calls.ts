@@ -1,4 +1,5 @@
 import type { PlacedRow } from '../../chat/feed/composing.ts'
+import { listVisibility } from '../../chat/memberships/store-conversations.ts'
 import type { Context } from '../../context.ts'
 import { fingerprint } from '../../core/ids.ts'
 import type { Release } from '../../core/scheduling/slots.ts'
@@ -8,6 +9,7 @@ import { createCallSlots } from './call-slots.ts'
 import { type ComposedEvent, composeFor } from './composing.ts'
 import { addParked, type Entry, endBusy, type Held, noteAttempt, type Turn } from './held.ts'
 import type { Result, Results } from './results.ts'
+import { addGap, parseGaps, withoutFirstGap } from './rules-gaps.ts'
 import {
   afterAttempt,
   hasFailedTooLong,
@@ -72,7 +74,7 @@ export function createCalls(ctx: SendingContext, { writer, results, lost }: Call
     const { conversation_id } = delivery
     if (turn.entry && after.status === 'pending') addParked(held, conversation_id, 1)
     if (turn.delivery && after.status !== 'pending') addParked(held, conversation_id, -1)
-    if (after.status === 'dead') noteDead(held, delivery)
+    if (after.status === 'dead') noteGap(held, delivery, 'dead')
     results.add({ ...resultOf(held, turn), delivery, is_back: outcome.is_back, ...outcome.ended })
   }
 
@@ -88,14 +90,33 @@ export function createCalls(ctx: SendingContext, { writer, results, lost }: Call
       if (row) placed.set(turn, { row, position: (turn.entry ?? turn.delivery!).position })
     }
     const events = await composeFor(ctx, held.webhook, [...placed.values()])
+    const lost = turns.flatMap(({ delivery }) => (delivery && !rows.has(delivery.event_number) ? delivery : []))
+    const missed = await listMissed(lost)
     const composed = new Map<Turn, { placed: PlacedRow; event: ComposedEvent }>()
     for (const turn of turns) {
       const place = placed.get(turn)
       const event = place && events.get(place)
       if (place && event) composed.set(turn, { placed: place, event })
+      else if (turn.delivery && missed.has(turn.delivery)) giveUp(held, turn.delivery)
       else forget(held, turn)
     }
     return composed
+  }
+
+  /** Which of these events, which the log has no more, are only too old: others were deleted with their conversations. */
+  async function listMissed(lost: DeliveryRow[]): Promise<Set<DeliveryRow>> {
+    if (lost.length === 0) return new Set()
+    const ids = new Set(lost.flatMap(({ conversation_id }) => conversation_id ?? []))
+    const left = new Set((await listVisibility(ctx.db, ids)).map(({ id }) => id))
+    return new Set(lost.filter(({ conversation_id }) => conversation_id === null || left.has(conversation_id)))
+  }
+
+  /** An event is too old to be sent again. */
+  function giveUp(held: Held, before: DeliveryRow): void {
+    const delivery: DeliveryRow = { ...before, status: 'dead', next_at: null }
+    addParked(held, delivery.conversation_id, -1)
+    noteGap(held, delivery, 'age')
+    results.add({ ...resultOf(held, { delivery }), delivery })
   }
 
   function forget(held: Held, turn: Turn): void {
@@ -141,8 +162,8 @@ export function createCalls(ctx: SendingContext, { writer, results, lost }: Call
     async sendGap(held: Held): Promise<void> {
       const [release] = await slots.acquire(held, 1)
       try {
-        const gap = JSON.parse(held.webhook.gap!) as { cursor: string }
-        const id = `evt_gap_${fingerprint(`${held.webhook.id} ${held.webhook.gap}`)}`
+        const gap = parseGaps(held.webhook.gap)[0]!
+        const id = `evt_gap_${fingerprint(`${held.webhook.id} ${JSON.stringify(gap)}`)}`
         const data = { ...gap, truncated: true }
         const body = JSON.stringify({ id, type: 'webhook.gap', timestamp: toInstant(ctx.now()), data })
         if (held.state !== 'held' || !(await isHeld(ctx.db, writer, held.webhook.id))) return lost(held)
@@ -151,7 +172,7 @@ export function createCalls(ctx: SendingContext, { writer, results, lost }: Call
         held.gap_state = afterAttempt(held.gap_state, outcome.stored, Math.random())
         // One that is never taken must not hold up the rest.
         if (held.gap_state.status !== 'pending') {
-          held.webhook.gap = null
+          held.webhook.gap = withoutFirstGap(held.webhook.gap)
           held.gap_state = UNSENT
         }
         results.add({ held, conversation_id: null, is_back: outcome.is_back, ...outcome.ended })
@@ -207,11 +228,11 @@ function putBack(held: Held, { entry, delivery }: Turn): void {
 }
 
 /** The receiver is told of an event that it never took. */
-function noteDead({ webhook }: Held, { position, event_id, conversation_id }: DeliveryRow): void {
-  webhook.gap ??= JSON.stringify({
-    cursor: position,
-    reason: 'dead',
-    event_id,
-    ...(conversation_id && { conversation_id }),
-  })
+function noteGap(
+  { webhook }: Held,
+  { position: cursor, event_id, conversation_id }: DeliveryRow,
+  reason: 'dead' | 'age',
+): void {
+  const gap = { cursor, reason, event_id, ...(conversation_id && { conversation_id }) }
+  webhook.gap = addGap(webhook.gap, gap)
 }

@@ -180,7 +180,8 @@ export function noteAttempt(held: Held, attempt: StoredAttempt, paused_until: Mi
   const { webhook } = held
   const hadFailed = webhook.last_failed === 1
   if (attempt.error === undefined) {
-    Object.assign(webhook, { last_failed: 0, failing_since: null, paused_until: null, last_success_at: attempt.at })
+    // A pause that another call has brought meanwhile goes on.
+    Object.assign(webhook, { last_failed: 0, failing_since: null, last_success_at: attempt.at })
     return hadFailed
   }
   Object.assign(webhook, { last_failed: 1, failing_since: webhook.failing_since ?? attempt.at })

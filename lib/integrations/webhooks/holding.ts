@@ -5,12 +5,14 @@ import { SECOND } from '../../core/units.ts'
 import type { Place } from '../../live/feed/feed-order.ts'
 import { eventId, parseEventId } from '../../live/log/event-ids.ts'
 import { createCalls, type SendingContext } from './calls.ts'
+import { endWebhook } from './ending.ts'
 import { createHeld, type Held, isPaused, type LogHistory, settledPlace } from './held.ts'
 import type { WebhookList } from './list.ts'
 import { createResults } from './results.ts'
+import { addGap } from './rules-gaps.ts'
 import { openWebhook } from './secrets.ts'
 import { createSender } from './sender.ts'
-import { disableWebhook, listWebhooksByIds, type WebhookRow } from './store.ts'
+import { listWebhooksByIds, type WebhookRow } from './store.ts'
 import { countPending } from './store-deliveries.ts'
 import { claimWebhooks, lapseWebhooks, releaseWebhooks, renewWebhooks } from './store-sending.ts'
 
@@ -93,7 +95,7 @@ export function createHolding(ctx: SendingContext, { writer, list, history, isOv
     if (held.has(id)) return wake(id, before)
     const opened = await openWebhook(ctx, webhook, ctx.now())
     if (!opened) {
-      await ctx.write((tx) => disableWebhook(tx, id, { reason: 'secret_lost', at: ctx.now() }))
+      await ctx.write((tx) => endWebhook(ctx, tx, webhook, 'secret_lost'))
       return list.forget(id)
     }
     const known = list.learn(webhook)
@@ -111,7 +113,7 @@ export function createHolding(ctx: SendingContext, { writer, list, history, isOv
     const isOurs = place !== undefined && epoch === history().epoch
     if (isOurs && !(await feed.isExpired(place))) return place
     const start = isOurs ? await feed.placeAt(0) : await feed.head()
-    webhook.gap = JSON.stringify({ cursor: textOf(start), reason: isOurs ? 'age' : 'history' })
+    webhook.gap = addGap(webhook.gap, { cursor: textOf(start), reason: isOurs ? 'age' : 'history' })
     return start
   }
 

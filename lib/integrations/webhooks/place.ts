@@ -6,6 +6,7 @@ import { HOUR } from '../../core/units.ts'
 import type { Place } from '../../live/feed/feed-order.ts'
 import { eventId, parseEventId } from '../../live/log/event-ids.ts'
 import type { Micros, Sql } from '../../storage/sql.ts'
+import { toGaps } from './rules-gaps.ts'
 import type { WebhookRow } from './store.ts'
 import { findLogState } from './store-deliveries.ts'
 
@@ -24,10 +25,11 @@ export async function presentStart(ctx: Context): Promise<Start> {
  */
 export async function startSince(ctx: Context, since: string): Promise<Start> {
   const { feed } = ctx.streams.hub
-  const place = INSTANT_PATTERNS.instant.test(since) ? await placeOfInstant(ctx, since) : await placeOf(ctx, since)
+  const instant = INSTANT_PATTERNS.instant.test(since) ? fromInstant(since) : undefined
+  const place = instant === undefined ? await placeOf(ctx, since) : await placeOfInstant(ctx, instant)
   const position = await positionOf(ctx, place)
-  const gap = (await feed.isExpired(place)) ? JSON.stringify({ cursor: position, reason: 'since' }) : null
-  return { position, gap }
+  const isLost = (instant !== undefined && (await mayHaveLost(ctx, instant))) || (await feed.isExpired(place))
+  return { position, gap: isLost ? toGaps([{ cursor: position, reason: 'since' }]) : null }
 }
 
 /**
@@ -72,8 +74,7 @@ export function isUpToPosition({ streams }: Context, position: string): Sql {
   return feed.isUpTo(parseEventId(position, feed.parse).place!)
 }
 
-async function placeOfInstant({ streams, now }: Context, since: string): Promise<Place> {
-  const instant = fromInstant(since)
+async function placeOfInstant({ streams, now }: Context, instant: Micros): Promise<Place> {
   if (instant > now()) throw invalid('must not be in the future')
   return streams.hub.feed.placeAt(instant)
 }

@@ -4,9 +4,9 @@ import { createTimer } from '../../core/scheduling/timer.ts'
 import { monotonicMicros } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
+import { type EndReason, endWebhook } from './ending.ts'
 import { type Entry, endBusy, type Held, wasMissed } from './held.ts'
 import { earlyAt } from './rules-schedule.ts'
-import { disableWebhook, type WebhookRow } from './store.ts'
 import {
   type DeliveryRow,
   deleteDelivery,
@@ -42,7 +42,7 @@ export interface Result {
   dropped?: string
   /** Whether the receiver has come back. */
   is_back?: boolean
-  ended?: Extract<WebhookRow['disabled_reason'], 'gone' | 'failing'>
+  ended?: EndReason
 }
 
 /** Stores what became of events, with the positions of their webhooks. */
@@ -54,7 +54,7 @@ export type Results = ReturnType<typeof createResults>
  * @param lost is called with webhooks that another process has taken, or that their owners have changed
  */
 export function createResults(
-  ctx: Pick<Context, 'write' | 'now' | 'log'>,
+  ctx: Pick<Context, 'write' | 'now' | 'log' | 'mail'>,
   {
     writer,
     positionOf,
@@ -102,7 +102,7 @@ export function createResults(
       }
     }
     const reason = results.find(({ ended }) => ended)?.ended
-    if (reason) await disableWebhook(tx, id, { reason, at: ctx.now() })
+    if (reason) await endWebhook(ctx, tx, held.webhook, reason)
     return true
   }
 

@@ -30,6 +30,8 @@ export function isSent(event: FeedEvent, wish: Wish, surroundings: Surroundings)
       )
     case 'message.edited':
       return isForeign(event.data.message, wish)
+    case 'message.done':
+      return event.data.message === undefined || isForeign(event.data.message, wish)
     case 'reactions.changed':
     case 'pin.changed':
       return user_id === null || event.data.user_id !== user_id

@@ -142,7 +142,9 @@ export type WebhookOfActor = v.InferOutput<typeof WebhookOfActor>
 /** Changes of a webhook; a missing field keeps its value. */
 export const WebhookChanges = v.object({
   url: v.optional(Url),
-  conversation_id: v.optional(v.pipe(Id, v.description('Only the events of this conversation'))),
+  conversation_id: v.optional(
+    v.nullable(v.pipe(Id, v.description('Only the events of this conversation; `null`: of all'))),
+  ),
   ...SETTINGS,
   since: v.optional(Since),
   enabled: v.optional(v.boolean()),

@@ -16,7 +16,7 @@ import {
 } from './access.ts'
 import { audit } from './auditing.ts'
 import { assertCallable, assertContent, assertOpens, assertReads, assertRoom, trustOf } from './checks.ts'
-import { presentStart, startSince } from './place.ts'
+import { isUpToPosition, presentStart, startSince } from './place.ts'
 import { beginsNow, changesOf, checkTypes, planChange, planSwitch, planWebhook } from './rules.ts'
 import {
   type CreatedWebhook,
@@ -43,6 +43,7 @@ import {
   updateWebhook,
   type WebhookRow,
 } from './store.ts'
+import { deletePendingAfter } from './store-deliveries.ts'
 import { reorderParked } from './store-sending.ts'
 
 /**
@@ -128,8 +129,8 @@ export const get = useCase({
  * Changes a webhook, or enables or disables it. A changed URL must return a challenge again.
  *
  * @throws ChatError `not_found`, also for a conversation in which the user or the bot does not participate;
- *   `confirmation_required` for another URL; `forbidden` with an API key that has not made it, and to enable what an
- *   administrator has disabled; `conflict` to enable or disable one that is not verified, and one whose secret is lost;
+ *   `confirmation_required` for another URL; `forbidden` with an API key that has not made it, to enable what an
+ *   administrator has disabled, and without the right `keys` for anything but disabling; `conflict` to enable or disable one that is not verified, and one whose secret is lost;
  *   `validation_failed` as {@link create}
  */
 export const change = useCase({
@@ -137,12 +138,14 @@ export const change = useCase({
   input: WebhookChanges,
   errors: ['not_found', 'forbidden', 'confirmation_required', 'conflict', 'validation_failed'],
   run: async (ctx, actor, id, { enabled, since, ...input }): Promise<WebhookAnswer> => {
-    assertMayChange(ctx, actor)
+    const isEnd = enabled === false && since === undefined && Object.keys(input).length === 0
+    if (isEnd) assertMayChange(ctx, actor)
+    else assertMayMake(ctx, actor)
     const known = await findWebhook(ctx.db, id, holderOf(actor))
     if (!known) throw new ChatError('not_found')
     assertMadeBy(actor, known)
     if (input.url !== undefined) assertCallable(ctx, input.url)
-    await assertReads(ctx.db, known, input.conversation_id)
+    await assertReads(ctx.db, known, input.conversation_id ?? undefined)
     const sealed = {
       ...(await rekey(ctx, known, input.signature)),
       ...(input.headers && (await sealHeaders(ctx, id, input.headers))),
@@ -164,7 +167,11 @@ export const change = useCase({
       if (after.event_order !== before.event_order) await reorderParked(tx, after, ctx.now())
       const isEnabled = before.status === 'disabled' && after.status !== 'disabled'
       const begin = start ?? (isEnabled && beginsNow(before) ? present : undefined)
-      if (begin) await setPosition(tx, id, begin)
+      if (begin) {
+        // These are read in the log again, or skipped.
+        await deletePendingAfter(tx, id, isUpToPosition(ctx, begin.position))
+        await setPosition(tx, id, begin)
+      }
       if (isEnabled) await clearFailures(tx, id)
       audit(tx, actor, 'webhook.changed', after, { changed: changesOf(before, after) })
       return toAnswer(tx, { ...after, ...begin }, ctx.now())

@@ -68,6 +68,15 @@ export function countPending(
   )
 }
 
+/** The number of webhooks with an event from before an instant that waits. By webhook_deliveries_due. */
+export async function countLate(db: Queries, before: Micros): Promise<number> {
+  const row = await db.get<{ count: number }>(
+    sql`SELECT count(DISTINCT d.webhook_id) AS count FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+      WHERE d.status = 'pending' AND d.at < ${before} AND w.status = 'active'`,
+  )
+  return row!.count
+}
+
 /** The events of a webhook that wait and have failed, the oldest first. By webhook_deliveries_newest. */
 export function listFailed(
   db: Queries,

@@ -43,7 +43,7 @@ export interface WebhookRow {
   unverified_at: Micros | null
   /** The place in the feed before which all is settled, with the name of its history. */
   position: string
-  /** JSON: what the next `webhook.gap` says. */
+  /** JSON: what the next `webhook.gap`s say. */
   gap: string | null
   failing_since: Micros | null
   paused_until: Micros | null

@@ -11,6 +11,7 @@ import { notificationInvariants } from './invariants-notifications.ts'
 import { reactionInvariants } from './invariants-reactions.ts'
 import { searchInvariants } from './invariants-search.ts'
 import { valueInvariants } from './invariants-values.ts'
+import { webhookInvariants } from './invariants-webhooks.ts'
 
 const HARMLESS = 'Harmless: nothing reads these rows, or they expire.'
 
@@ -247,6 +248,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       find: sql`SELECT k.id FROM api_keys k JOIN users u ON u.id = k.user_id
               WHERE u.kind = 'bot' AND NOT EXISTS (SELECT 1 FROM users o WHERE o.id = u.owner_id)`,
     },
+    ...webhookInvariants(dialect),
     {
       name: 'participants.former',
       says: 'Users who wrote in a conversation take part in it, or did: they have names there.',

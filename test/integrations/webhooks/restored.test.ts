@@ -28,11 +28,11 @@ async function fill(url: string): Promise<void> {
 
 /** What the webhooks of a database are, and how many deliveries wait. */
 async function stateOf(url: string) {
-  const service = await startService(url)
+  const service = await startService(url, { config: { server: { public_url: 'https://chat.example' } } })
   const { db, config } = innerState(service)
   const rows = await listWebhooks(db, { all: true })
   const row = await db.get<{ count: number }>(sql`SELECT count(*) AS count FROM webhook_deliveries`)
-  const findings = (await checkWebhooks(config, db)).map(({ code }) => code)
+  const findings = (await checkWebhooks(config, db, 1000)).map(({ code }) => code)
   await service.close()
   return { states: rows.map(({ disabled_reason }) => disabled_reason), waiting: Number(row!.count), findings }
 }

@@ -65,6 +65,7 @@ describeOnEachDatabase('webhooks', (openUrl) => {
       config: {
         webhooks: { enabled: true, max_per_user: 3, trusted_hosts: ['trusted.example', 'other.example:8443'] },
         bots: { enabled: true },
+        access: { roles: { quiet: { keys: false } } },
         outgoing: {
           allow_http: true,
           allowed_networks: ['127.0.0.1'],
@@ -223,6 +224,19 @@ describeOnEachDatabase('webhooks', (openUrl) => {
     const results = await Promise.all([1, 2, 3, 4, 5].map(() => failureOf(make(owner))))
     expect(results.filter((result) => result === undefined)).toHaveLength(3)
     expect(results.filter((result) => result?.[0] === 'conflict')).toHaveLength(2)
+  })
+
+  it('of a user who lost the right to have keys is only disabled or deleted', async () => {
+    const owner = await person()
+    const { webhook } = await make(owner)
+    const { id } = webhook
+    await service.chat.users.change(OPERATOR, owner.id, { roles: ['quiet'] })
+    for (const changes of [{ parallel: 2 }, { enabled: true }, { enabled: false, parallel: 2 }])
+      expect(await failureOf(owner.webhooks.change(id, changes))).toEqual(['forbidden', 'role'])
+    expect(await failureOf(owner.webhooks.rotate(id))).toEqual(['forbidden', 'role'])
+    await owner.webhooks.verify(id)
+    await owner.webhooks.change(id, { enabled: false })
+    await owner.webhooks.remove(id)
   })
 
   it('requires a recent sign-in to be made, moved or rotated', async () => {

@@ -98,6 +98,12 @@ const BREAKS: Record<string, string> = {
     SELECT 'h', min(id), (SELECT min(id) FROM users), 'h', 0 FROM conversations`,
   'keys-of-owned-bots': `UPDATE users SET kind = 'bot';
     INSERT INTO api_keys (id, user_id, name, key_hash, created_at) SELECT 'k', min(id), 'bot', 'h', 0 FROM users`,
+  'webhook-position-in-log': `INSERT INTO webhooks (id, url, host, types, status, position, created_at)
+    VALUES ('w', 'https://receiver.example', 'receiver.example', '[]', 'active', 'nowhere', 1)`,
+  'delivery-names-event': `INSERT INTO webhooks (id, url, host, types, status, position, created_at)
+    VALUES ('w', 'https://receiver.example', 'receiver.example', '[]', 'disabled', '', 1);
+    INSERT INTO webhook_deliveries (id, webhook_id, event_id, type, event_number, position, status, next_at, at)
+    SELECT 'd', 'w', 'evt_1', 'another', min(id), '', 'pending', 9000000000000000, 1 FROM events`,
   'users.disabled': 'UPDATE users SET disabled_at = 1',
   'sessions.rotated': "INSERT INTO rotated_tokens (token_hash, session_id, rotated_at) VALUES ('t', 'none', 0)",
   'search-covers-live': 'UPDATE messages SET doc = doc + 1000000',
@@ -115,6 +121,7 @@ const REPAIRABLE = [
   'threads.counts',
   'last-repliers',
   'unread.written',
+  'delivery-names-event',
   'participants.former',
   'unread.read',
   'conversations.messages',
