@@ -19,6 +19,7 @@ import * as users from './accounts/users/routes.ts'
 import * as answers from './chat/answers/routes.ts'
 import * as attachments from './chat/attachments/routes.ts'
 import * as avatars from './chat/avatars/routes.ts'
+import * as commands from './chat/commands/routes.ts'
 import * as conversations from './chat/conversations/routes.ts'
 import * as events from './chat/events/routes.ts'
 import * as feed from './chat/feed/routes.ts'
@@ -99,6 +100,7 @@ export const endpoints = {
   pins,
   search,
   answers,
+  commands,
   notices,
   notifications,
   presence,

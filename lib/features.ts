@@ -32,6 +32,7 @@ import * as attachments from './chat/attachments/service.ts'
 import * as links from './chat/attachments/service-links.ts'
 import * as files from './chat/attachments/uploading.ts'
 import * as avatars from './chat/avatars/service.ts'
+import * as commands from './chat/commands/service.ts'
 import * as conversations from './chat/conversations/service.ts'
 import * as changing from './chat/conversations/service-changing.ts'
 import * as direct from './chat/conversations/service-direct.ts'
@@ -173,6 +174,7 @@ export const USE_CASES = {
   },
   messages: { ...useCasesOf(messages), ...useCasesOf(changes), list: timeline.list },
   attachments: { ...useCasesOf(attachments), ...useCasesOf(links) },
+  commands: useCasesOf(commands),
   notices: useCasesOf(notices),
   pins: useCasesOf(pins),
   receipts: useCasesOf(receipts),

@@ -230,7 +230,7 @@ export type EventAfter = { id: string; conversation_id: string; subjects: Record
 
 /** The events for one user alone, who is `for_user_id`: they have no number in their conversation. */
 interface PrivateKind {
-  type: 'notice.new' | 'notice.removed'
+  type: 'command.invoked' | 'notice.new' | 'notice.removed'
 }
 
 /**

@@ -117,7 +117,14 @@ const CASES: Record<string, Record<string, Case[]>> = {
     ],
     serve: NEEDS_CHAT,
   },
-  './client': { ChatError: TAKES_ANY, createChatClient: NEEDS_URL },
+  './client': {
+    ChatError: TAKES_ANY,
+    createChatClient: NEEDS_URL,
+    parseCommand: [
+      [[], 'parseCommand needs a line: pass what the user has typed'],
+      [['/help', { commands: [] }], 'pass the list that client.commands.list returned'],
+    ],
+  },
   './client/admin': { ChatError: TAKES_ANY, createAdminClient: NEEDS_URL },
   './client/store': {
     createChatStore: [

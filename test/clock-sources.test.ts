@@ -87,6 +87,7 @@ const NOT_BY_AGE: Record<string, string> = {
   'lib/accounts/sessions/store-list.ts deleteLiveSession': 'a person ends it: it must live',
   'lib/accounts/sessions/store.ts evictSessions': 'a new sign-in takes the place of the oldest one',
   'lib/accounts/sessions/store-rotated.ts rememberRotated': 'the oldest beyond a number',
+  'lib/chat/commands/store.ts deleteKeyed': 'a person makes another call with the key',
   'lib/chat/messages/store-revisions.ts': 'the oldest beyond a number',
   'lib/chat/notifications/store-removing.ts removeOldest':
     'up to what was found with such an instant, or beyond a number',

@@ -1,8 +1,10 @@
 import { defineCommand as defineGroup } from 'citty'
+import type { CommandsInput } from '../../lib/chat/commands/schema.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { instantOf } from '../args/instant.ts'
 import { resolveUserId, userArg } from '../args/user.ts'
+import { readJsonFile } from '../json-file.ts'
 import { oneLine, print, printNote, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -149,6 +151,35 @@ const listKeys = defineCommand({
     }),
 })
 
+const commands = defineCommand({
+  meta: { name: 'commands', description: 'List the commands of a bot, or set them to those of a file' },
+  example: 'chat-server bot commands deploys --set commands.json --json',
+  args: {
+    ...botArg,
+    set: {
+      type: 'string',
+      valueHint: 'file',
+      description: 'JSON as of PUT /api/bots/{bot_id}/commands: all its commands from now on',
+    },
+    ...commonArgs,
+  },
+  run: async ({ args }) => {
+    const input = args.set === undefined ? undefined : ((await readJsonFile(args.set)) as CommandsInput)
+    await withChat(args, async (chat) => {
+      const bot_id = await resolveUserId(chat, args.bot)
+      const answer = input
+        ? await chat.commands.setOfBot(OPERATOR, bot_id, input)
+        : await chat.commands.listOfBot(OPERATOR, bot_id)
+      const rows = answer.commands.map(({ name, description, options = [] }) => [
+        `/${name}`,
+        options.map((option) => (option.required ? option.name : `[${option.name}]`)).join(' '),
+        description,
+      ])
+      print(args, answer, table(['COMMAND', 'OPTIONS', 'DESCRIPTION'], rows))
+    })
+  },
+})
+
 export default defineGroup({
   meta: { name: 'bot', description: 'Make, list, change, give away and erase bots of users' },
   subCommands: {
@@ -157,6 +188,7 @@ export default defineGroup({
     set,
     give,
     erase: remove,
+    commands,
     'create-key': createKey,
     'list-keys': listKeys,
   },

@@ -38,6 +38,11 @@ export const OPERATIONS = {
   capabilities: {
     get: 'GET /api/features',
   },
+  commands: {
+    invoke: 'POST /api/conversations/{conversation_id}/commands body',
+    list: 'GET /api/conversations/{conversation_id}/commands',
+    setOfBot: 'PUT /api/bots/{bot_id}/commands body',
+  },
   conversations: {
     create: 'POST /api/conversations body',
     direct: 'POST /api/conversations/direct body',

@@ -25,6 +25,10 @@ export const MAX_LENGTH = {
   file_name: 255,
   /** The host's own JSON of a conversation or a message, in bytes of UTF-8. */
   metadata: 4096,
+  /** The name of a command or of an option of it. */
+  command: 32,
+  /** The value of an option of a command. */
+  command_value: 4000,
   /** A text for one participant, in bytes of UTF-8. */
   notice: 16 * 1024,
   search: 200,

@@ -11,6 +11,9 @@ export interface SchemaNode {
   wrapped?: SchemaNode
   /** Arrays: the schema of an item. */
   item?: SchemaNode
+  /** Records: the schemas of a key, and of a value. */
+  key?: SchemaNode
+  value?: SchemaNode
   /** Picklists: the words. Unions and variants: the schemas. */
   options?: readonly unknown[]
   literal?: unknown

@@ -71,6 +71,17 @@ export const Id = v.pipe(
   v.metadata({ format: 'uuid' }),
 )
 
+/** Whether a text is an {@link Id}. */
+export const isId = (text: string): boolean => v.is(Id, text)
+
+/** A key of the caller's choice, by which a repeated call does its work once. */
+export const IdempotencyKey = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.maxLength(128),
+  v.regex(/^[\x21-\x7E]+$/, 'must be 1 to 128 visible ASCII characters'),
+)
+
 /** An instant: RFC 3339, UTC, with microseconds. */
 export const Instant = v.pipe(
   v.string(),

@@ -12,6 +12,7 @@ import { updateUser } from '../accounts/users/store-naming.ts'
 import { CANCELLED, endAnswer } from '../chat/answers/ending.ts'
 import { listUnderWayFor } from '../chat/answers/store.ts'
 import { eraseOwnPhoto, eraseUploads } from '../chat/attachments/erasure.ts'
+import { forgetCaller } from '../chat/commands/store.ts'
 import { anonymizeInvites } from '../chat/invites/store.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
 import { listMemberships } from '../chat/memberships/store.ts'
@@ -45,6 +46,9 @@ const KEYS_BATCH = 500
 
 /** The number of direct conversations of a system actor that are closed at a time. */
 const PAIRS_BATCH = 500
+
+/** The number of answers to the user's commands that are changed at a time. */
+const CALLS_BATCH = 500
 
 /** The number of the user's notifications deleted at a time. */
 const INBOX_BATCH = 500
@@ -151,6 +155,7 @@ async function removeData(ctx: Context, userId: string): Promise<void> {
     await eraseMentions(ctx, userId)
     await eraseUploads(ctx, userId)
     await eraseNotices(ctx, userId)
+    await inPages(ctx.db, CALLS_BATCH, (limit) => ctx.write((tx) => forgetCaller(tx, userId, limit)))
     while (await ctx.write((tx) => eraseFromInboxes(tx, userId, rowsAtOnce(ctx.db, INBOX_BATCH))));
     // A call that began before the account was locked may have joined a conversation since.
   } while (!(await deleteAccount(ctx, userId)))

@@ -48,6 +48,14 @@ export function spendBotMessage(ctx: Context, userId: string, conversationId: st
   return spend(ctx, `bot.message:${userId}:${conversationId}`, { requests_per_second: burst / 60, burst })
 }
 
+/** Commands that a user may call at once, and then one every two seconds. */
+const COMMAND_RATE = { requests_per_second: 0.5, burst: 30 }
+
+/** Counts a call of a command. @throws ChatError `rate_limited` */
+export function spendCommand(ctx: Context, userId: string): Promise<void> {
+  return spend(ctx, `command.invoked:${userId}`, COMMAND_RATE)
+}
+
 /** What a hook may post at once, and then each second. */
 const HOOK_RATE = { requests_per_second: 1, burst: 30 }
 

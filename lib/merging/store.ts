@@ -68,6 +68,16 @@ export async function moveBelongings(tx: Queries, { from_id, into_id }: Merge): 
   await tx.run(sql`UPDATE users SET owner_id = ${into_id} WHERE owner_id = ${from_id}`)
 }
 
+/** Lets the calls of a user, and what programs answered to them, name another user: but for keys, which are the user's own. By the indexes of callers. */
+export async function moveCalls(tx: Queries, { from_id, into_id }: Merge): Promise<void> {
+  await tx.run(sql`UPDATE messages SET invoked_by = ${into_id} WHERE invoked_by = ${from_id}`)
+  await tx.run(sql`UPDATE notices SET invoked_by = ${into_id} WHERE invoked_by = ${from_id}`)
+  await tx.run(
+    sql`UPDATE invocations SET user_id = ${into_id}, idempotency_key = NULL, request_hash = NULL
+      WHERE user_id = ${from_id}`,
+  )
+}
+
 /** Moves the invites that a user has made into these conversations. By conversation_id. */
 export async function moveInvites(tx: Queries, { from_id, into_id }: Merge, conversationIds: string[]): Promise<void> {
   await tx.run(

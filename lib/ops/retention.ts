@@ -9,6 +9,7 @@ import { deleteExpiredDevices } from '../accounts/passwords/store-devices.ts'
 import { deleteExpiredServerKeys } from '../accounts/server-keys/store.ts'
 import { deleteSessionsBefore } from '../accounts/sessions/store-list.ts'
 import { deleteTokenFloorsBefore } from '../accounts/users/store-deleting.ts'
+import { wipeInvocations } from '../chat/commands/store.ts'
 import { deleteInvitesBefore } from '../chat/invites/store.ts'
 import { deleteKeysBefore } from '../chat/messages/store-idempotency.ts'
 import { deleteExpiredNotices } from '../chat/notices/store.ts'
@@ -70,6 +71,7 @@ export interface Pruned {
   known_devices: number
   idempotency_keys: number
   notices: number
+  invocations: number
   notifications: number
   probes: number
   webhook_deliveries: number
@@ -110,6 +112,7 @@ const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
   login_failures: { age: always(0), run: deleteOldFailures },
   known_devices: { age: always(0), run: deleteExpiredDevices },
   notices: { age: always(0), run: deleteExpiredNotices },
+  invocations: { age: always(0), run: wipeInvocations },
   idempotency_keys: { age: always(0), run: deleteKeysBefore },
   probes: { age: always(0), run: deleteLeftovers },
   webhook_deliveries: { age: always(DELIVERED_AGE), run: deleteOldDeliveries },

@@ -51,6 +51,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
         'membership.changed',
         'conversation.updated',
         'user.merged',
+        'command.invoked',
         'notice.new',
         'notice.removed',
       ],
@@ -87,6 +88,7 @@ export const JSON_COLUMNS: Record<string, readonly string[]> = {
   conversations: ['metadata', 'policy'],
   messages: ['usage', 'metadata', 'reaction_list', 'attachment_list', 'mention_origins'],
   events: ['detail'],
+  bot_commands: ['commands'],
   audit_log: ['detail', 'names'],
   webhooks: ['types', 'header_names', 'gap'],
 }

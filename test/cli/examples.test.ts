@@ -48,7 +48,7 @@ const ORDER: string[][] = [
     'server-key list',
   ],
   ['key revoke', 'server-key create', 'bot create'],
-  ['bot list', 'bot set', 'bot create-key', 'bot list-keys', 'bot give'],
+  ['bot commands', 'bot list', 'bot set', 'bot create-key', 'bot list-keys', 'bot give'],
   ['bot erase'],
   ['server-key revoke'],
   ['mail queue retry', 'user invite'],
@@ -107,6 +107,7 @@ it('every example in the help runs, and with --json prints one document', { time
   const cwd = folder({
     'password.txt': 'correct horse battery\n',
     'users.csv': 'email\nhopper@example.org\n',
+    'commands.json': '{"commands":[{"name":"deploy","description":"Deploys a version"}]}',
     'chat-server': wrapper(),
   })
   chmodSync(join(cwd, 'chat-server'), 0o755)

@@ -3,7 +3,8 @@ import { gzipSync } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 
-const CLIENT = "export * from './lib/client/index.ts'"
+/** But for what reads commands, which is a pure function with a limit of its own: pages without it do not have it. */
+const CLIENT = "export { ChatError, createChatClient } from './lib/client/index.ts'"
 const REACT = `${CLIENT}; export * from './lib/client/react/index.ts'`
 
 /**
@@ -11,11 +12,12 @@ const REACT = `${CLIENT}; export * from './lib/client/react/index.ts'`
  * with all that it exports.
  */
 const MAX_BYTES: Record<string, number> = {
-  [CLIENT]: 6_046,
+  [CLIENT]: 6_081,
+  "export { parseCommand } from './lib/client/index.ts'": 2_140,
   "export * from './lib/client/store/index.ts'": 12_320,
   "export * from './lib/client/store/parts.ts'": 5_030,
-  [`${CLIENT}; export * from './lib/client/store/index.ts'`]: 17_573,
-  [REACT]: 22_514,
+  [`${CLIENT}; export * from './lib/client/store/index.ts'`]: 17_613,
+  [REACT]: 22_554,
 }
 
 /**

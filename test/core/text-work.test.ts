@@ -74,6 +74,7 @@ const PATTERNS: Record<string, Record<string, Bound>> = {
     '/^(?<key>[A-Za-z]+):(?<value>.+)$/': 'input',
   },
   'lib/client/backoff.ts': { '/^\\d+(\\.\\d+)?$/': 'linear' },
+  'lib/client/parse-command.ts': { '/^[+-]?(\\d+\\.?\\d*|\\.\\d+)$/': 'linear' },
   'lib/client/path.ts': { '/\\{(\\w+)\\}/': 'own', '/\\{\\w+\\}/': 'own' },
   'lib/client/upload.ts': {
     '/([#*0-9]\\uFE0F\\u20E3|[^\\0-\\u00A0\\p{Z}\\p{Cf}\\p{DI}\\u2800](?:\\u200C|\\u200D|[\\uFE00-\\uFE0F]|[\\u180B-\\u180D\\u180F]|[\\u{E0020}-\\u{E007F}]|[\\u{E0100}-\\u{E01EF}])+)|[\\p{Cc}\\p{Cf}\\p{DI}\\u2028\\u2029\\u2800]/':

@@ -125,6 +125,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
     },
   }
   const validBodies: Record<string, object> = {
+    '/api/conversations/{conversation_id}/commands': { bot_id: '01890000-0000-7000-8000-000000000000', name: 'x' },
     '/api/conversations/{conversation_id}/hooks': { name: 'Alerts' },
     '/api/conversations/{conversation_id}/notices': { user_id: '01890000-0000-7000-8000-000000000000', content: 'x' },
     '/api/webhooks/{webhook_id}/replay': { since: '2026-01-01T00:00:00Z' },

@@ -87,6 +87,8 @@ const VALID: Record<string, object> = {
   webhooksReplay: { since: '2026-01-01T00:00:00Z' },
   webhooksChangeAny: { enabled: false },
   hooksCreate: { name: 'a tool' },
+  commandsSetOfBot: { commands: [{ name: 'deploy', description: 'Deploys' }] },
+  commandsInvoke: { bot_id: '01890000-0000-7000-8000-000000000000', name: 'deploy' },
   noticesCreate: { user_id: '01890000-0000-7000-8000-000000000000', content: 'Only for you' },
   usersEnsure: { username: 'somebody-else' },
   usersMerge: { from: { subject: 'one' }, into: { subject: 'other' } },

@@ -175,6 +175,8 @@ const WHOLE = [
   'webhooksList',
   'webhooksListAll',
   'webhooksListDeliveries',
+  // Of each program at most fifty, in one page.
+  'commandsList',
   // At most a hundred, which test/chat/notices adds to and removes.
   'noticesList',
   'botsListKeys',

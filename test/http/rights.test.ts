@@ -58,6 +58,8 @@ const BODIES: Record<string, (world: World) => object> = {
   newcomersInvite: (world) => ({ email: `invited-${world.serial}@example.org`, mail: false }),
   newcomersSignUp: () => ({ token: 'made up', username: 'somebody', password: PASSWORD }),
   hooksCreate: () => ({ name: 'Alerts' }),
+  commandsSetOfBot: () => ({ commands: [{ name: 'deploy', description: 'Deploys' }] }),
+  commandsInvoke: ({ bot_id }) => ({ bot_id, name: 'deploy' }),
   noticesCreate: ({ user_id }) => ({ user_id, content: 'Only for you' }),
   webhooksCreate: () => ({ url: 'https://receiver.example/events' }),
   webhooksChange: () => ({ description: 'Orders' }),

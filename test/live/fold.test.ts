@@ -179,6 +179,8 @@ const ACTIONS: Record<string, Act> = {
 
 /** Routes that change nothing a client reads of a conversation, with the reason. */
 const SILENT: Record<string, string> = {
+  commandsSetOfBot: 'commands are no part of a conversation',
+  commandsInvoke: 'command.invoked, to its program alone: test/chat/commands',
   noticesCreate: 'notice.new, to the streams of its reader alone: test/chat/notices',
   noticesRemove: 'notice.removed, to the streams of its reader alone: test/chat/notices',
   webhooksCreate: 'only its owner lists webhooks',

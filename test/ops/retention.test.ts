@@ -258,6 +258,9 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
       ...{ id, email: id, email_key: `doctor-${id}@doctor.invalid`, username: id, username_key: id },
       ...{ roles: 'read_only', created_at: at, updated_at: at },
     }))
+    await insert('invocations', (id) => ({
+      ...{ id, conversation_id, bot_id: user_id, user_id, name: id, options: '{}', created_at: at },
+    }))
     await insert('notices', (id) => ({
       ...{ id, conversation_id, user_id, author_user_id: user_id, content: id, created_at: at, expires_at: at },
     }))

@@ -77,6 +77,7 @@ export const FROZEN = {
     '0085-webhooks': '72HEHbZuHu86hx1K9r8yXU6-CNU3QHvjsETVOzPNe3Y',
     '0089-last-deleted-id': 'KijzKJle-bTZADZ-PV2ZG9ycfJbVFervqCCZUBDlogs',
     '0086-private-events': '7lcDWgYTtwgckpZPXayyy_0qkU9HBULrEogiAPMXQsU',
+    '0087-commands': 'Hc7L68Xo2I7DUof6SPeBZRiZnhGBus_bWLfA77EXoRc',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -155,5 +156,6 @@ export const FROZEN = {
     '0085-webhooks': 'AkK5OdqeAmXqO7-fE-ZCqiX0ZHKf6UfOcFZR1SirZ0I',
     '0089-last-deleted-id': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
     '0086-private-events': 'AIKLCdjd58l3qQ9vXIGGwZRYOFoV7gS71eJiu4pBVXE',
+    '0087-commands': '6HsEBM83e-c-r3owvZcwFn_mq9eaSH98HqXo-DpksvE',
   },
 }

@@ -172,6 +172,16 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       user: { id: GRACE, username: 'grace', kind: 'person' },
     },
   },
+  'command.invoked': {
+    when: 'To a program: a participant has called one of its commands. Left out after 15 minutes.',
+    example: {
+      invocation_id: '01980a3c-6f0f-7a10-8b20-0c4f1d2e3a51',
+      conversation_id: CONVERSATION,
+      user_id: ADA,
+      name: 'deploy',
+      options: { version: '42' },
+    },
+  },
   'notice.new': {
     when: 'A program shows a text to you alone. It is no message. Left out once it has ended, and while you do not participate.',
     example: {

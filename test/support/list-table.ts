@@ -247,6 +247,12 @@ export const LISTS: Record<string, Followed> = {
     expected: () => undefined,
     path: ({ conversation_id }) => `/api/conversations/${conversation_id}/hooks`,
   },
+  // Of each bot at most fifty.
+  commandsList: {
+    key: 'name',
+    expected: () => undefined,
+    path: ({ conversation_id }) => `/api/conversations/${conversation_id}/commands`,
+  },
   // At most a hundred.
   noticesList: {
     key: 'id',

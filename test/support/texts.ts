@@ -33,6 +33,8 @@ export function textsOf(schema: v.GenericSchema, path = ''): TextField[] {
   if (node.item) return within(node.item, `${path}[]`)
   if (node.type === 'union' || node.type === 'variant')
     return (node.options as SchemaNode[]).flatMap((option) => within(option))
+  if (node.type === 'record' && boundOf(schemaOf(node.key!)) !== undefined)
+    return within(node.value!, path ? `${path}.value` : 'value')
   // It is measured as a whole, and stored as it is.
   if ([Metadata, Unchecked, WebhookHeaders].some((measured) => node === nodeOf(measured))) return []
   if (CLOSED.has(node.type)) return []

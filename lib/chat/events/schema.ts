@@ -5,6 +5,7 @@ import { Id, Instant, opaque } from '../../core/schema.ts'
 import { MessageDelta, Usage } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
 import { Attachment } from '../attachments/schema.ts'
+import { CommandInvocation } from '../commands/schema.ts'
 import { ConversationFields, ParticipantRole } from '../conversations/schema.ts'
 import { ConversationSettings } from '../conversations/schema-settings.ts'
 import { Message, Reaction, ReplyState } from '../messages/schema.ts'
@@ -26,6 +27,7 @@ const Counted = v.object({
 /** Events for one user alone: in the user's stream of all conversations, and without a number in their conversation. */
 export const PrivateEvent = v.variant('type', [
   event('notice.new', v.object({ notice: Notice })),
+  event('command.invoked', CommandInvocation),
   event('notice.removed', v.object({ notice_id: Id, conversation_id: Id })),
 ])
 export type PrivateEvent = v.InferOutput<typeof PrivateEvent>

@@ -34,7 +34,15 @@ export interface NewPost {
   actor: Actor
   input: Pick<
     PostRootInput,
-    'role' | 'content' | 'metadata' | 'mentions' | 'attachment_ids' | 'quote_id' | 'variant_of' | 'title'
+    | 'role'
+    | 'content'
+    | 'metadata'
+    | 'mentions'
+    | 'attachment_ids'
+    | 'quote_id'
+    | 'variant_of'
+    | 'title'
+    | 'invocation_id'
   >
   where: { conversation_id: string } | { parent_id: string }
 }

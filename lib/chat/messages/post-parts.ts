@@ -1,5 +1,6 @@
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { createAttaching } from '../attachments/attaching.ts'
+import { createAnswering } from './answering.ts'
 import type { NewPost, PostContext, PostPlace } from './batch.ts'
 import { createFollowing } from './following.ts'
 import { createMentioning } from './mentioning.ts'
@@ -27,6 +28,7 @@ type CreatePostPart = (ctx: PostContext, posts: readonly NewPost[]) => PostPart 
 const PARTS: readonly CreatePostPart[] = [
   createQuoting,
   createVariants,
+  createAnswering,
   createFollowing,
   createMentioning,
   createAttaching,

@@ -11,6 +11,7 @@ export function isPlainRoot(access: Access, { where, actor, input }: NewPost): b
     input.role !== 'assistant' &&
     input.quote_id === undefined &&
     input.variant_of === undefined &&
+    input.invocation_id === undefined &&
     input.mentions === undefined &&
     !input.attachment_ids?.length &&
     hasServiceRight(access, actor.roles, 'post') &&

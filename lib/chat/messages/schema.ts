@@ -3,10 +3,11 @@ import { ShownKind } from '../../accounts/users/schema.ts'
 import { isVisible, PATTERNS } from '../../core/characters.ts'
 import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { AnyInstant, Id, Instant, Limit, label, text } from '../../core/schema.ts'
+import { AnyInstant, Id, IdempotencyKey, Instant, Limit, label, text } from '../../core/schema.ts'
 import { MessageStatus, Usage } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
 import { Attachment, AttachmentIds } from '../attachments/schema.ts'
+import { AnsweredCall } from '../commands/schema.ts'
 import { Metadata } from '../conversations/schema-metadata.ts'
 import { Mentions, MentionsInput } from '../mentions/schema.ts'
 
@@ -108,6 +109,7 @@ export const Message = v.object({
   mentions: v.optional(Mentions),
   attachments: v.optional(v.pipe(v.array(Attachment), v.description('Its files, in their order'))),
   quote: v.optional(Quote),
+  invocation: v.optional(AnsweredCall),
 })
 export type Message = v.InferOutput<typeof Message>
 
@@ -146,6 +148,9 @@ export const MessageInput = v.pipe(
     mentions: v.optional(MentionsInput),
     attachment_ids: v.optional(AttachmentIds),
     quote_id: v.optional(v.pipe(Id, v.description('A message of the same conversation that it quotes'))),
+    invocation_id: v.optional(
+      v.pipe(Id, v.description('For a program: the call of its command that the message answers')),
+    ),
     variant_of: v.optional(
       v.pipe(
         Id,
@@ -175,18 +180,15 @@ export const RootInput = v.pipe(
 )
 export type RootInput = v.InferOutput<typeof RootInput>
 
-const IdempotencyKey = v.pipe(
-  v.string(),
-  v.minLength(1),
-  v.maxLength(128),
-  v.regex(/^[\x21-\x7E]+$/, 'must be 1 to 128 visible ASCII characters'),
+const PostKey = v.pipe(
+  IdempotencyKey,
   v.description('The same post with the same key is created once, however often it is sent within a day'),
 )
 
-export const IdempotencyHeader = v.object({ 'idempotency-key': v.optional(IdempotencyKey) })
+export const IdempotencyHeader = v.object({ 'idempotency-key': v.optional(PostKey) })
 
 /** The input of a post, with its idempotency key. */
-export const PostInput = v.object({ ...MessageInput.entries, idempotency_key: v.optional(IdempotencyKey) })
+export const PostInput = v.object({ ...MessageInput.entries, idempotency_key: v.optional(PostKey) })
 export type PostInput = v.InferOutput<typeof PostInput>
 
 /** The input of a post that begins a thread, with its idempotency key. */

@@ -167,7 +167,7 @@ async function spendOfBot(ctx: Context, { actor, where }: NewPost): Promise<void
 /** What identifies a post with a key: its input, whatever a hook makes of that. */
 function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput }): Repeatable | undefined {
   const { idempotency_key: key, role = 'user', content, metadata, mentions, attachment_ids, title } = input
-  const { quote_id, variant_of } = input
+  const { quote_id, variant_of, invocation_id } = input
   if (key === undefined) return undefined
   const more = [
     ...(metadata ? [JSON.stringify(metadata)] : []),
@@ -176,6 +176,7 @@ function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput 
     ...(quote_id === undefined ? [] : [`quote ${quote_id}`]),
     ...(title ? [`title ${title}`] : []),
     ...(variant_of === undefined ? [] : [`variant ${variant_of}`]),
+    ...(invocation_id === undefined ? [] : [`invocation ${invocation_id}`]),
   ]
   const request = [...Object.values<string>(where), role, content, ...more]
   return { user_id: actor.user_id, key, request }

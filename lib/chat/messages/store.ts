@@ -7,12 +7,13 @@ import type { Queries } from '../../storage/database.ts'
 import { among, authorKind, literal, type Micros, sql } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
 import type { FailureCode } from '../answers/schema-failures.ts'
+import type { AnswerColumns } from '../commands/store.ts'
 import type { Metadata } from '../conversations/schema-metadata.ts'
 import { filesIn, type QuotedRow, toQuote } from './rules.ts'
 import type { Message, MessagePin } from './schema.ts'
 
 /** A row of a message: instants in microseconds, missing values as `null`. */
-export interface MessageRow {
+export interface MessageRow extends AnswerColumns {
   id: string
   conversation_id: string
   root_id: string
@@ -67,7 +68,7 @@ export interface LightMessageRow extends Omit<MessageRow, 'content'> {
 
 const WITHOUT_TEXT = sql`id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
   created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, failure, usage, reaction_list, attachment_list,
-  pinned_at, pinned_by, mention_all, mentioned, quote_id, variant_of,
+  pinned_at, pinned_by, mention_all, mentioned, quote_id, variant_of, invoked_by, invoked_name,
   (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
      FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased,
   ${authorKind(sql`messages.posted_by`)} AS author_kind`
@@ -146,6 +147,7 @@ export function toMessage(row: MessageRow): Message {
   if (row.attachment_list && !row.deleted_at) message.attachments = filesIn(row.attachment_list, message.author_user_id)
   if (row.pinned_at && !row.deleted_at) message.pinned = toPin(row.pinned_at, row.pinned_by)
   if (row.quoted && !row.deleted_at) message.quote = toQuote(row.quoted)
+  if (row.invoked_by && !row.deleted_at) message.invocation = { user_id: row.invoked_by, name: row.invoked_name! }
   if (row.role === 'assistant') addAnswer(message, row)
   return message
 }

@@ -5,6 +5,7 @@ import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendBotMessage } from '../../limits/spending.ts'
 import type { Queries } from '../../storage/database.ts'
+import { findAnswered } from '../commands/store.ts'
 import { lockWithRight, requireMember } from '../memberships/access.ts'
 import { findMembership } from '../memberships/store.ts'
 import { assertContentFits } from '../messages/rules.ts'
@@ -20,15 +21,15 @@ const MAX_LIVE = 100
  * Shows a text to one participant of a conversation, for a time. It is no message: no other user reads it.
  *
  * @throws ChatError `forbidden` unless the actor is a bot or a system actor, and without the right to post; `not_found`, also
- *   for a user who does not participate and for a thread of another conversation; `conflict` in a frozen conversation;
- *   `rate_limited`
+ *   for a user who does not participate, for a thread of another conversation and for a call of another program;
+ *   `conflict` in a frozen conversation; `rate_limited`
  */
 export const create = useCase({
   takes: ['actor', 'conversation_id'],
   input: NoticeInput,
   errors: ['not_found', 'forbidden', 'conflict', 'validation_failed'],
   run: async (ctx, actor, conversationId, input): Promise<CreatedNotice> => {
-    const { user_id, content, root_id, ttl_seconds } = input
+    const { user_id, content, root_id, invocation_id, ttl_seconds } = input
     if (!isProgram(actor)) {
       // Whether the conversation exists is no outsider's business.
       await requireMember(ctx, ctx.db, actor, conversationId)
@@ -43,12 +44,17 @@ export const create = useCase({
       if (!(await findMembership(tx, conversationId, user_id)))
         throw new ChatError('not_found', { message: 'The conversation has no such participant.' })
       if (root_id !== undefined) await assertThread(tx, root_id, conversationId)
+      const asked = { bot_id: actor.user_id, conversation_id: conversationId }
+      const call = invocation_id && (await findAnswered(tx, { id: invocation_id, ...asked }, ctx.now()))
+      if (invocation_id && !call) throw new ChatError('not_found', { message: 'There is no such call.' })
       const row = {
         id: ctx.id(),
         conversation_id: conversationId,
         user_id,
         author_user_id: actor.user_id,
         root_id: root_id ?? null,
+        invoked_by: call ? call.user_id : null,
+        invoked_name: call ? call.name : null,
         content,
         created_at: at,
         expires_at: at + ttl_seconds * SECOND,

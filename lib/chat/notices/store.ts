@@ -11,6 +11,8 @@ export interface NoticeRow {
   user_id: string
   author_user_id: string
   root_id: string | null
+  invoked_by: string | null
+  invoked_name: string | null
   content: string
   created_at: Micros
   expires_at: Micros
@@ -25,12 +27,14 @@ export function toNotice(row: NoticeRow): Notice {
     author_user_id: row.author_user_id,
     content: row.content,
     ...(row.root_id && { root_id: row.root_id }),
+    ...(row.invoked_by && { invocation: { user_id: row.invoked_by, name: row.invoked_name! } }),
     created_at: toInstant(row.created_at),
     expires_at: toInstant(row.expires_at),
   }
 }
 
-const COLUMNS = sql`n.id, n.conversation_id, n.user_id, n.author_user_id, n.root_id, n.content, n.created_at, n.expires_at`
+const COLUMNS = sql`n.id, n.conversation_id, n.user_id, n.author_user_id, n.root_id, n.invoked_by, n.invoked_name, n.content,
+  n.created_at, n.expires_at`
 
 /** The notices `n` that have not expired, whose author is not erased, and whose thread is not deleted. */
 const live = (now: Micros): Sql =>
@@ -57,8 +61,10 @@ export function listNoticesById(db: Queries, ids: Iterable<string>, now: Micros)
 
 export async function insertNotice(tx: Queries, row: NoticeRow): Promise<void> {
   await tx.run(
-    sql`INSERT INTO notices (id, conversation_id, user_id, author_user_id, root_id, content, created_at, expires_at)
+    sql`INSERT INTO notices (id, conversation_id, user_id, author_user_id, root_id, invoked_by, invoked_name, content,
+          created_at, expires_at)
           VALUES (${row.id}, ${row.conversation_id}, ${row.user_id}, ${row.author_user_id}, ${row.root_id},
+                  ${row.invoked_by}, ${row.invoked_name},
                   ${row.content}, ${row.created_at}, ${row.expires_at})`,
   )
 }

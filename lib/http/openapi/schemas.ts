@@ -16,6 +16,7 @@ import * as users from '../../accounts/users/schema.ts'
 import * as assistant from '../../chat/answers/schema.ts'
 import * as attachments from '../../chat/attachments/schema.ts'
 import * as avatars from '../../chat/avatars/schema.ts'
+import * as commands from '../../chat/commands/schema.ts'
 import * as conversations from '../../chat/conversations/schema.ts'
 import * as direct from '../../chat/conversations/schema-direct.ts'
 import * as conversationMetadata from '../../chat/conversations/schema-metadata.ts'
@@ -91,6 +92,7 @@ const FEATURES: object[] = [
   mentions,
   messages,
   nodes,
+  commands,
   notices,
   notifications,
   oauth,

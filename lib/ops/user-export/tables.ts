@@ -95,6 +95,8 @@ export const OWN_ROWS: Record<string, OwnRows> = {
  * they are. A new table needs a line here or above.
  */
 export const OTHER_TABLES: Record<string, string> = {
+  bot_commands: 'what a bot offers to all participants',
+  invocations: 'calls of commands, for minutes',
   notices: 'texts of programs that live for a day at most',
   messages: 'conversations/, without those that are deleted',
   message_revisions: 'conversations/, as earlier texts',

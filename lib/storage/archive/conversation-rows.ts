@@ -8,7 +8,10 @@ export const USER_COLUMNS: Record<string, Record<string, 'id' | 'list' | 'pair' 
   conversations: { system_id: 'id', pair_key: 'pair' },
   participants: { user_id: 'id' },
   thread_members: { user_id: 'id' },
-  messages: { posted_by: 'id', deleted_by: 'id', pinned_by: 'id', mentioned: 'list', mention_origins: 'json' },
+  messages: {
+    ...{ posted_by: 'id', deleted_by: 'id', pinned_by: 'id', invoked_by: 'id' },
+    ...{ mentioned: 'list', mention_origins: 'json' },
+  },
   reactions: { user_id: 'id' },
   attachments: { uploaded_by: 'id' },
 }

@@ -29,6 +29,7 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['former_participants', 'user_id', 'conversation_id'],
   ['invites', 'id'],
   ['hooks', 'id'],
+  ['bot_commands', 'id'],
   ['webhooks', 'id'],
   ['threads', 'root_id'],
   ['thread_members', 'root_id', 'user_id'],

@@ -74,6 +74,7 @@ import { hooks } from './0081-hooks.ts'
 import { tokenFloors } from './0084-token-floors.ts'
 import { webhooks } from './0085-webhooks.ts'
 import { privateEvents } from './0086-private-events.ts'
+import { commands } from './0087-commands.ts'
 import { lastDeletedId } from './0089-last-deleted-id.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
@@ -186,6 +187,7 @@ export const MIGRATIONS: readonly Migration[] = [
   tokenFloors,
   webhooks,
   privateEvents,
+  commands,
   lastDeletedId,
 ]
 

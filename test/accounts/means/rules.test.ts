@@ -16,6 +16,7 @@ const DECIDED: Record<string, string> = {
   rotated_tokens: 'deleted with their sessions by a cascading key',
   email_request_tokens: 'deleted with their requests by a cascading key',
   idempotency_keys: 'the digest of a post',
+  invocations: 'the digest of a call of a command',
   audit_log: 'the subject of an entry is an id',
   merged_users: 'the id of the host that a user had',
   token_floors: 'up to when the tokens of a deleted user are refused',

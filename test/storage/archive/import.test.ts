@@ -18,6 +18,7 @@ const LEFT_OUT: Record<string, string> = {
   meta: 'the name of a history, which is begun anew',
   webhook_deliveries: 'what was sent belongs to the original',
   notices: 'texts for one reader, which live for a day at most',
+  invocations: 'calls of commands, which their programs answer within minutes',
   oauth_states: 'sign-ins that have begun begin again',
   blob_sizes: 'sums of the sizes of blobs are made anew',
   limit_buckets: 'counts of the last moments',
