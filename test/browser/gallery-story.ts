@@ -18,6 +18,8 @@ export interface Places extends Story {
   failed: string
   running: string
   grace_id: string
+  bot_id: string
+  webhook_id: string
   /** The tokens of invites: one that was revoked, and one to the service. */
   used: string
   welcome: string
@@ -97,6 +99,10 @@ export async function tellMore({ url, chat, pass, asked }: Pictured, story: Stor
   const { user } = await grace.auth.me()
   const actor = await chat.users.actor((await ada.auth.me()).user.id)
   await chat.keys.create(actor, { name: 'Nightly report' })
+  const { bot } = await chat.bots.create(actor, { username: 'deploys', description: 'Posts what is deployed' })
+  await chat.participants.add(actor, story.engine, { user_id: bot.id })
+  await chat.hooks.create(actor, story.engine, { name: 'Alerts' })
+  const { webhook } = await chat.webhooks.create(actor, { url: 'https://crm.example.org/events' })
   const [fresh, later] = await Promise.all(
     ['new@example.org', 'later@example.org'].map((email) => chat.newcomers.invite(actor, { email, mail: false })),
   )
@@ -120,6 +126,8 @@ export async function tellMore({ url, chat, pass, asked }: Pictured, story: Stor
     failed,
     running,
     grace_id: user.id,
+    bot_id: bot.id,
+    webhook_id: webhook.id,
     used: revoked.token ?? '',
     welcome: later?.token ?? '',
   }

@@ -37,6 +37,9 @@ const service = await openPictured(
   {
     rate_limits: { default_rps: 1000, burst: 10_000, admin_api_enabled: true },
     server: { public_url: 'http://127.0.0.1:1' },
+    bots: { enabled: true },
+    hooks: { enabled: true },
+    webhooks: { enabled: true },
   },
   { mail: () => {} },
 )

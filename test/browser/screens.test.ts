@@ -12,6 +12,9 @@ describe.skipIf(!hasBrowser)('every screen', () => {
       server: { public_url: 'http://127.0.0.1:1' },
       rate_limits: { admin_api_enabled: true },
       oauth: { acme: { ...UNREACHABLE_PROVIDER, title: 'Acme' } },
+      bots: { enabled: true },
+      hooks: { enabled: true },
+      webhooks: { enabled: true },
     }
     const stage = await openStage({ mail: createMailbox().deliver }, config)
     const { chat, url } = stage
@@ -30,6 +33,10 @@ describe.skipIf(!hasBrowser)('every screen', () => {
     await chat.conversations.create(ada, { title: 'News', visibility: 'listed', policy: { join: 'anyone' } })
     const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'Does it **run**? @ada `x`' })
     const { token = '' } = await chat.invites.create(ada, conversation_id, {})
+    const { bot } = await chat.bots.create(ada, { username: 'deploys', description: 'Posts what is deployed' })
+    await chat.participants.add(ada, conversation_id, { user_id: bot.id })
+    await chat.hooks.create(ada, conversation_id, { name: 'Alerts' })
+    const { webhook } = await chat.webhooks.create(ada, { url: 'https://crm.example.org/events', signature: 'v1a' })
     const mailed = 'a'.repeat(43)
     // Of each route: an address, and what is there once it has been read. A new route does not compile without one.
     const screens: Record<Route['name'], [address: string, sign: string][]> = {
@@ -40,12 +47,19 @@ describe.skipIf(!hasBrowser)('every screen', () => {
       browse: [['browse', '.settings .browse li']],
       conversation: [[`c/${conversation_id}`, '.stream .message']],
       thread: [[`c/${conversation_id}/t/${root_id}`, '.thread .message']],
-      details: [[`c/${conversation_id}/details/people`, '.participants li']],
+      details: [
+        [`c/${conversation_id}/details/people`, '.participants li'],
+        [`c/${conversation_id}/details/integrations`, '.items li:has-text("Alerts")'],
+      ],
       search: [['search?q=run', '.found mark']],
       account: [
         ['account/profile', '.sheet [name=display_name]'],
         ['account/security', '.sheet .items li'],
         ['account/keys', '.sheet .items li'],
+        ['account/bots', '.sheet .items li'],
+        [`account/bots/${bot.id}`, '.sheet .items li'],
+        ['account/webhooks', '.sheet .items li'],
+        [`account/webhooks/${webhook.id}`, '.sheet .identity'],
         ['account/preferences', '.sheet select'],
       ],
       administration: [
@@ -53,6 +67,7 @@ describe.skipIf(!hasBrowser)('every screen', () => {
         [`administration/users/${user.id}`, '.identity'],
         ['administration/invites', '.items li'],
         ['administration/limits', '.sheet:has-text("Sign-ins of the last 24 hours")'],
+        ['administration/webhooks', '.items li'],
         ['administration/audit', '.audit li >> nth=1'],
         ['administration/service', '.items li'],
       ],

@@ -13,10 +13,11 @@ import { Profile } from './profile.tsx'
 import { Sessions } from './sessions.tsx'
 
 const Bots = lazy(() => import('./bots.tsx').then(({ Bots }) => Bots))
+const Webhooks = lazy(() => import('./webhooks.tsx').then(({ Webhooks }) => Webhooks))
 
 interface AccountPaneProps {
   tab: string
-  /** The bot that is shown of them. */
+  /** The bot or the webhook that is shown of them. */
   id: string | undefined
   user: User
 }
@@ -26,10 +27,12 @@ export function AccountPane({ tab, id, user }: AccountPaneProps) {
   const app = useApp()
   const { title, tabs } = accountTexts.value
   const isOwn = hasOwnSignIn(app)
+  const isPerson = user.kind === undefined
   const names = [
     'profile' as const,
     ...(isOwn ? (['security', 'keys'] as const) : []),
-    ...(app.features.bots && user.kind === undefined ? (['bots'] as const) : []),
+    ...(app.features.bots && isPerson ? (['bots'] as const) : []),
+    ...(app.features.webhooks && isPerson ? (['webhooks'] as const) : []),
     'preferences' as const,
   ]
   const current = names.find((name) => name === tab) ?? 'profile'
@@ -50,6 +53,7 @@ export function AccountPane({ tab, id, user }: AccountPaneProps) {
       )}
       {current === 'keys' && <Keys />}
       {current === 'bots' && <Bots id={id} />}
+      {current === 'webhooks' && <Webhooks id={id} user={user} />}
       {current === 'preferences' && <Preferences />}
     </SettingsPane>
   )

@@ -2,6 +2,7 @@ import type { User } from 'chat-server/client'
 import { useMemo } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { type AdministrationRoute, hrefOf } from '../app/route.ts'
+import { lazy } from '../parts/lazy.tsx'
 import { SettingsPane } from '../parts/settings-pane.tsx'
 import { administrationTexts } from '../texts/settings.ts'
 import { texts } from '../texts/texts.ts'
@@ -13,14 +14,17 @@ import { Service } from './service.tsx'
 import { UserDetails } from './user-details.tsx'
 import { Users } from './users.tsx'
 
-const TABS = ['users', 'invites', 'limits', 'audit', 'service'] as const
+const Webhooks = lazy(() => import('./webhooks.tsx').then(({ Webhooks }) => Webhooks))
 
-/** What administrators do: users, invites, rate limits, the audit log and the service itself. */
+const TABS = ['users', 'invites', 'limits', 'webhooks', 'audit', 'service'] as const
+
+/** What administrators do: users, invites, rate limits, webhooks, the audit log and the service itself. */
 export function AdministrationPane({ route, user }: { route: AdministrationRoute; user: User }) {
   const app = useApp()
   const admin = useMemo(() => adminClientOf(app), [user.id])
   const { title, tabs } = administrationTexts.value
-  const current = TABS.find((name) => name === route.tab) ?? 'users'
+  const offered = TABS.filter((name) => name !== 'webhooks' || app.features.webhooks)
+  const current = offered.find((name) => name === route.tab) ?? 'users'
   if (!user.roles.includes('admin'))
     return (
       <SettingsPane title={title} tabs={[]} current="">
@@ -31,13 +35,14 @@ export function AdministrationPane({ route, user }: { route: AdministrationRoute
     <AdminContext.Provider value={admin}>
       <SettingsPane
         title={title}
-        tabs={TABS.map((name) => [name, tabs[name], hrefOf({ name: 'administration', tab: name })])}
+        tabs={offered.map((name) => [name, tabs[name], hrefOf({ name: 'administration', tab: name })])}
         current={current}
         item={current === 'users' ? route.id : undefined}
       >
         {current === 'users' && (route.id ? <UserDetails key={route.id} id={route.id} /> : <Users />)}
         {current === 'invites' && <Invites />}
         {current === 'limits' && <Limits />}
+        {current === 'webhooks' && <Webhooks />}
         {current === 'audit' && <AuditLog user_id={route.id} />}
         {current === 'service' && <Service />}
       </SettingsPane>

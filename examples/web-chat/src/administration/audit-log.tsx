@@ -2,12 +2,12 @@ import type { AuditRecord } from 'chat-server/client/admin'
 import { useState } from 'preact/hooks'
 import { goTo, hrefOf } from '../app/route.ts'
 import { useLoad } from '../parts/load.ts'
+import { PagesEnd, usePages } from '../parts/pages.tsx'
 import { Select } from '../parts/select.tsx'
 import { administrationTexts } from '../texts/settings.ts'
 import { longTime, shortTime } from '../texts/time.ts'
 import { useAdmin } from './admin.ts'
 import { AUDIT_ACTS } from './audit-acts.ts'
-import { PagesEnd, usePages } from './pages.tsx'
 
 type Act = AuditRecord['act']
 

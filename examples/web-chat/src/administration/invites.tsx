@@ -9,12 +9,12 @@ import { Confirm } from '../parts/confirm.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { OnceShown } from '../parts/once-shown.tsx'
+import { PagesEnd, usePages } from '../parts/pages.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { administrationTexts } from '../texts/settings.ts'
 import { texts } from '../texts/texts.ts'
 import { shortTime } from '../texts/time.ts'
 import { useAdmin } from './admin.ts'
-import { PagesEnd, usePages } from './pages.tsx'
 import { choiceOf, nameOfChoice, type RoleChoice, RoleSelect, rolesOf } from './role.tsx'
 
 /** How many rooms of an invite the service takes, and how many of the latest are offered. */

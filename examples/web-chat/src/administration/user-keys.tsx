@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks'
 import { KeyItem } from '../account/key-item.tsx'
 import { useApp } from '../app/context.ts'
 import { Confirm } from '../parts/confirm.tsx'
+import { PagesEnd, usePages } from '../parts/pages.tsx'
 import { accountTexts, administrationTexts } from '../texts/settings.ts'
 import { useAdmin } from './admin.ts'
-import { PagesEnd, usePages } from './pages.tsx'
 
 /** The API keys of a user, each of which can be revoked. */
 export function UserKeys({ id, onChanged }: { id: string; onChanged: () => void }) {

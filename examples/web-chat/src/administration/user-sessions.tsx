@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import { SessionItem } from '../account/session-item.tsx'
 import { useApp } from '../app/context.ts'
 import { Confirm } from '../parts/confirm.tsx'
+import { PagesEnd, usePages } from '../parts/pages.tsx'
 import { administrationTexts } from '../texts/settings.ts'
 import { useAdmin } from './admin.ts'
-import { PagesEnd, usePages } from './pages.tsx'
 
 /** The sessions of a user: one can be ended, and all. */
 export function UserSessions({ id, onChanged }: { id: string; onChanged: () => void }) {

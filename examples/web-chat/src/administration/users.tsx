@@ -4,10 +4,10 @@ import { nameOf } from '../app/people.ts'
 import { goTo, hrefOf } from '../app/route.ts'
 import { Avatar } from '../parts/avatar.tsx'
 import { Field } from '../parts/field.tsx'
+import { PagesEnd, usePages } from '../parts/pages.tsx'
 import { administrationTexts } from '../texts/settings.ts'
 import { useAdmin } from './admin.ts'
 import { CreateUser } from './create-user.tsx'
-import { PagesEnd, usePages } from './pages.tsx'
 import { Tasks } from './tasks.tsx'
 
 /** How long is waited for another letter. */

@@ -8,5 +8,8 @@ const texts = computed(() => loadedTexts.value ?? en)
 /** Those of the own bots, and of bots in rooms. */
 export const botsTexts = computed(() => texts.value.bots)
 
+/** Those of the webhooks of users. */
+export const webhooksTexts = computed(() => texts.value.webhooks)
+
 /** Those of the addresses at which tools post. */
 export const hooksTexts = computed(() => texts.value.hooks)

@@ -7,6 +7,7 @@ export const texts = {
       security: 'Sign-in',
       keys: 'API keys',
       bots: 'Bots',
+      webhooks: 'Webhooks',
       preferences: 'Preferences',
     },
     saved: 'Saved.',
@@ -155,7 +156,14 @@ export const texts = {
   // The screens of the administration.
   administration: {
     title: 'Administration',
-    tabs: { users: 'Users', invites: 'Invites', limits: 'Rate limits', audit: 'Audit log', service: 'Service' },
+    tabs: {
+      users: 'Users',
+      invites: 'Invites',
+      limits: 'Rate limits',
+      webhooks: 'Webhooks',
+      audit: 'Audit log',
+      service: 'Service',
+    },
     more: 'Show more',
     created: (time: string) => `since ${time}`,
     users: {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ErrorNote } from '../parts/error-note.tsx'
-import { Waiting } from '../parts/waiting.tsx'
 import { administrationTexts } from '../texts/settings.ts'
+import { ErrorNote } from './error-note.tsx'
+import { Waiting } from './waiting.tsx'
 
 /** A part of a list, and where the next one begins. */
 export interface Page<Item> {
