@@ -82,11 +82,19 @@ function keyOf(variable: string): ConfigKey | undefined {
 /** Parses `text` as a value of the type. Invalid text is returned unchanged, so that validation refuses it. */
 export function toTyped({ type }: Pick<ConfigKey, 'type'>, text: string): unknown {
   if (type === 'table') return fromJson(text)
-  if (type === 'list') return text === '' ? [] : text.split(',').map((item) => item.trim())
-  if (type.startsWith('integer') && /^-?\d+$/.test(text)) return Number(text)
+  if (type === 'list') return listOf(text)
+  if (type === 'list of integers') return listOf(text).map(toNumber)
   if (type === 'boolean' && text === 'true') return true
   if ((type === 'boolean' || type === 'integer or false') && text === 'false') return false
-  return text
+  return type.startsWith('integer') ? toNumber(text) : text
+}
+
+function listOf(text: string): string[] {
+  return text === '' ? [] : text.split(',').map((item) => item.trim())
+}
+
+function toNumber(text: string): number | string {
+  return /^-?\d+$/.test(text) ? Number(text) : text
 }
 
 /** Invalid JSON is returned unchanged, so that validation refuses it. */

@@ -13,7 +13,7 @@ export const ROOT = nodeOf(ConfigSchema)
 export interface ConfigKey {
   /** `section.name`, as in the file. */
   key: string
-  type: 'text' | 'integer' | 'boolean' | 'list' | 'table' | 'integer or false'
+  type: 'text' | 'integer' | 'boolean' | 'list' | 'list of integers' | 'table' | 'integer or false'
   /** The allowed values, if they are few. */
   choices?: readonly string[]
   /** The smallest number, the shortest text or the shortest list; the same for `max`. */
@@ -94,7 +94,7 @@ function keysOf(node: SchemaNode, key: string): ConfigKey[] {
   return [
     {
       key,
-      type: TYPES[node.wrapped!.type] ?? 'text',
+      type: typeOf(node.wrapped!),
       ...(node.wrapped!.type === 'picklist' && { choices: node.wrapped!.options as string[] }),
       ...boundsOf(node.wrapped!),
       ...(node.default !== undefined && { default: node.default }),
@@ -104,6 +104,11 @@ function keysOf(node: SchemaNode, key: string): ConfigKey[] {
       reload: reload ?? false,
     },
   ]
+}
+
+function typeOf({ type, item }: SchemaNode): ConfigKey['type'] {
+  if (type === 'array' && item?.type === 'number') return 'list of integers'
+  return TYPES[type] ?? 'text'
 }
 
 /** The types of keys by those of their schemas; all others are texts. */

@@ -43,6 +43,7 @@ import { web } from './rows/web.ts'
 import { webHostile } from './rows/web-hostile.ts'
 import { webLong } from './rows/web-long.ts'
 import { webOpen } from './rows/web-open.ts'
+import { webhooks } from './rows/webhooks.ts'
 
 /** The table, top to bottom. */
 export const ROWS: Row[] = [
@@ -115,6 +116,7 @@ export const ROWS: Row[] = [
   unreadAnywhere,
   unreadAll,
   ...web,
+  ...webhooks,
   ...webOpen,
   ...webLong,
   webHostile,

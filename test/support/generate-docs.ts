@@ -159,6 +159,7 @@ function typeOf({ type, min, max }: ConfigKey): string {
   const least = min === 1 ? undefined : min
   if (least === undefined && highest === undefined) return type
   const count = least === undefined ? `at most ${max}` : `${least} to ${max}`
+  if (type === 'list of integers') return `list of ${count} integers`
   return `${type} of ${count} ${type === 'list' ? 'items' : 'characters'}`
 }
 

@@ -62,10 +62,14 @@ export function addReplies(
 }
 
 /** Gives `work` the library on a database, in the process of the benchmark. */
-export async function withChat<T>(database: string, work: (chat: Chat) => Promise<T>): Promise<T> {
+export async function withChat<T>(
+  database: string,
+  work: (chat: Chat) => Promise<T>,
+  settings: object = {},
+): Promise<T> {
   // Only what comes later is measured: what fills the database need not wait for the disk.
   const storage = await openStorage({ database: urlOf(database), durability: 'os' })
-  const chat = createChatService(parseConfig({ security: { password: { bcrypt_cost: 4 } } }), storage)
+  const chat = createChatService(parseConfig({ security: { password: { bcrypt_cost: 4 } }, ...settings }), storage)
   try {
     await chat.start({ background: false })
     return await work(chat)

@@ -113,6 +113,12 @@ describe('the environment', () => {
     expect(toTyped({ type: 'list' }, text)).toEqual(list)
   })
 
+  it('has numbers in a list of integers, and refuses others', () => {
+    const { config } = loadConfig({}, { CHAT_OUTGOING__ALLOWED_PORTS: '443, 8443' })
+    expect(config.outgoing.allowed_ports).toEqual([443, 8443])
+    expect(() => loadConfig({}, { CHAT_OUTGOING__ALLOWED_PORTS: '443,x' })).toThrow('outgoing.allowed_ports: must be')
+  })
+
   it.each([
     ['CHAT_SESSION__IDLE_SECNDS', 'unknown variable, did you mean CHAT_SESSION__IDLE_SECONDS?'],
     ['CHAT_SERVER__prt', 'unknown variable, did you mean CHAT_SERVER__PORT?'],
