@@ -139,6 +139,8 @@ const CASES: Record<string, Record<string, Case[]>> = {
     peopleOf: NEEDS_STORE,
     followedThreadsOf: NEEDS_STORE,
     canOf: NEEDS_STORE,
+    commandsOf: NEEDS_STORE,
+    noticesOf: NEEDS_STORE,
     pinsOf: NEEDS_STORE,
     presenceOf: NEEDS_STORE,
     receiptsOf: NEEDS_STORE,

@@ -43,6 +43,7 @@ import { useReadable } from './readable.ts'
 import type { WindowPostOptions } from './windows.ts'
 
 export { useCan } from './can.ts'
+export { type CommandActions, useCommands, useNotices } from './commands.ts'
 export { ChatProvider, type ChatProviderProps, useChatStore } from './context.ts'
 export type { ListActions } from './lists.ts'
 export { type FoundMessages, useSearch } from './search.ts'

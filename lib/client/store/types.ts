@@ -23,6 +23,8 @@ export type StoreClient = Pick<
   | 'search'
   | 'attachments'
   | 'upload'
+  | 'commands'
+  | 'notices'
 >
 
 /** A user to write to: `{ user_id }` or `{ username }`. */

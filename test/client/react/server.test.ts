@@ -6,10 +6,12 @@ import {
   ChatProvider,
   useAssistant,
   useChatStore,
+  useCommands,
   useConnection,
   useConversationSettings,
   useConversations,
   useMessages,
+  useNotices,
   useNotifications,
   usePresence,
   useReaders,
@@ -40,6 +42,8 @@ function Everything() {
     unreadNotifications: useUnreadNotifications(),
     search: useSearch({ q: 'steam' }),
     connection: useConnection(),
+    commands: useCommands('c'),
+    notices: useNotices('c'),
     store: typeof useChatStore().post,
   }
   return createElement('pre', null, JSON.stringify(shown))
@@ -55,6 +59,8 @@ it('renders on a server what there is before anything was read, without a reques
   expect(JSON.parse(/<pre>(.*)<\/pre>/.exec(html)![1]!.replaceAll('&quot;', '"'))).toEqual({
     conversations: { status: 'loading', conversations: [], has_more: false },
     archived: { status: 'loading', conversations: [], has_more: false },
+    commands: { status: 'loading', commands: [], calls: [] },
+    notices: { status: 'loading', notices: [] },
     settings: { status: 'loading' },
     threads: { status: 'loading', threads: [], has_more: false, pending: [] },
     thread: { status: 'loading', messages: [], has_more: false },
