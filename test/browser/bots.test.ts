@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { MINUTE } from '../../lib/core/units.ts'
 import { hasBrowser } from '../support/browser.ts'
 import { look, lookInModes } from './looks.ts'
@@ -110,11 +110,18 @@ describe.skipIf(!hasBrowser)('the integrations of a room', () => {
     const { bot } = await chat.bots.create(ada, { username: 'deploys', display_name: 'Deployments' })
     await chat.bots.create(ada, { username: 'weather' })
     await page.reload()
+    await page.waitForSelector('.details .tabs a:text-is("Invite links")')
+    const current = `document.querySelector('.details .tabs [aria-current]').getBoundingClientRect()`
+    await vi.waitFor(async () => expect(await page.evaluate(`${current}.right < innerWidth + 1`)).toBe(true))
     await page.selectOption('.details select', 'Deployments')
     await page.click('.details .one-line button:text-is("Add")')
     await page.waitForSelector('.details .items li:has-text("@deploys")')
     await page.waitForSelector('.details select:not(:has-text("Deployments"))')
     expect((await chat.participants.list(ada, conversation_id)).participants).toMatchObject([{}, { user_id: bot.id }])
+
+    await page.click('.details .tabs a:text-is("People")')
+    await page.waitForSelector('.details .participants li:has-text("@deploys") .tag:text-is("Bot")')
+    await page.click('.details .tabs a:text-is("Integrations")')
 
     late = 11 * MINUTE
     await page.fill('.details [name=name]', 'Alerts')

@@ -10,12 +10,15 @@ import { Select } from '../parts/select.tsx'
 import { webhooksTexts } from '../texts/integrations.ts'
 import { useConfirmed } from './confirmed.tsx'
 
+/** Of a new webhook, or of one that is changed: `null` for all rooms. */
+type Sent = Omit<WebhookInput, 'conversation_id'> & { conversation_id?: string | null }
+
 interface WebhookFormProps {
   /** That is changed. Default: a new one. */
   webhook?: Webhook
   bots: readonly Bot[]
   button: string
-  send: (input: WebhookInput) => Promise<unknown>
+  send: (input: Sent) => Promise<unknown>
 }
 
 /** What is sent where; of a webhook that exists, what can be changed of it. */
@@ -23,18 +26,20 @@ export function WebhookForm({ webhook, bots, button, send }: WebhookFormProps) {
   const { conversations } = useReadable(useApp().store.conversations)
   const words = webhooksTexts.value
   const [bot_id, setBot] = useState('')
-  const [conversation_id, setConversation] = useState('')
+  const [conversation_id, setConversation] = useState(webhook?.conversation_id ?? '')
   const [order, setOrder] = useState<'none' | 'conversation'>(webhook?.order ?? 'none')
   const [payload, setPayload] = useState<'full' | 'thin'>(webhook?.payload ?? 'full')
   const [signature, setSignature] = useState<'v1' | 'v1a'>('v1')
+  const isUnlisted = conversation_id !== '' && conversations.every(({ id }) => id !== conversation_id)
   const { action, dialog } = useConfirmed(async (form: HTMLFormElement) => {
     const { url = '', types = '', description = '' } = fieldsOf(form)
     const names = types.split(/[\s,]+/).filter(Boolean)
-    const made = { ...(bot_id && { bot_id }), ...(conversation_id && { conversation_id }), signature }
+    const made = { ...(bot_id && { bot_id }), signature }
     await send({
       url: url.trim(),
       ...(names.length > 0 && { types: names }),
       ...(description !== (webhook?.description ?? '') && { description }),
+      ...(conversation_id !== (webhook?.conversation_id ?? '') && { conversation_id: conversation_id || null }),
       ...{ order, payload },
       ...(webhook === undefined && made),
     })
@@ -71,14 +76,16 @@ export function WebhookForm({ webhook, bots, button, send }: WebhookFormProps) {
             onChange={setBot}
           />
         )}
-        {!webhook && (
-          <Select
-            label={words.room}
-            value={conversation_id}
-            options={[['', words.all_rooms], ...conversations.map((each) => [each.id, titleOf(each)] as const)]}
-            onChange={setConversation}
-          />
-        )}
+        <Select
+          label={words.room}
+          value={conversation_id}
+          options={[
+            ['', words.all_rooms],
+            ...(isUnlisted ? [[conversation_id, words.one_room] as const] : []),
+            ...conversations.map((each) => [each.id, titleOf(each)] as const),
+          ]}
+          onChange={setConversation}
+        />
         <Select
           label={words.order}
           value={order}

@@ -71,8 +71,8 @@ function WebhookList({ webhooks, bots, mayMake, onChanged }: WebhookListProps) {
           <WebhookForm
             bots={bots}
             button={words.create}
-            send={async (input) => {
-              const made = await client.webhooks.create(input)
+            send={async ({ conversation_id, ...input }) => {
+              const made = await client.webhooks.create({ ...input, ...(conversation_id && { conversation_id }) })
               onChanged()
               // With a key pair there is no secret: the public key can be read at any time.
               if (made.secret === undefined) show(made.webhook)

@@ -47,6 +47,7 @@ export function ParticipantItem(props: ParticipantProps) {
       <span class="name" dir="auto">
         {name} <PresenceText presence={status} />
         {kind === 'guest' && <span class="tag">{texts.value.is_guest}</span>}
+        {kind === 'bot' && <span class="tag">{people.bot}</span>}
         <small>
           <bdi>@{username}</bdi>
         </small>

@@ -11,7 +11,9 @@ export function Tabs({
   current: string
 }) {
   const bar = useRef<HTMLElement>(null)
-  useEffect(() => bar.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [current])
+  // Tabs may come before it once more is known.
+  const count = tabs.length
+  useEffect(() => bar.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [current, count])
   return (
     <nav class="tabs" aria-label={label} ref={bar}>
       {tabs.map(([name, text, href]) => (

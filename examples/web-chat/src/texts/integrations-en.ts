@@ -21,7 +21,6 @@ export const texts = {
     disable_text: 'Its keys are refused at once, until you enable it again.',
     erase_text: 'The bot is removed with its keys and webhooks. This cannot be undone.',
     erased: 'The bot is erased.',
-    bot: 'Bot',
     title: 'Bots',
     none_here: 'No bots in this room.',
     add: 'Add one of your bots',

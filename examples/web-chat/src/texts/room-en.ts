@@ -111,6 +111,7 @@ export const texts = {
     remove_text: 'What this person has written stays.',
     remove_button: 'Remove',
     role_of: (name: string) => `Role of ${name}`,
+    bot: 'Bot',
   },
   pins: {
     empty: 'No pins yet. Pin a message from its menu.',

@@ -360,6 +360,7 @@ export const texts: Texts = {
     remove_text: 'Was diese Person geschrieben hat, bleibt.',
     remove_button: 'Entfernen',
     role_of: (name) => `Rolle von ${name}`,
+    bot: 'Bot',
   },
   pins: {
     empty: 'Noch nichts angeheftet. Das geht im Menü einer Nachricht.',
@@ -985,7 +986,6 @@ export const texts: Texts = {
     disable_text: 'Seine Schlüssel werden sofort abgewiesen, bis du ihn wieder freigibst.',
     erase_text: 'Der Bot wird mit seinen Schlüsseln und Webhooks gelöscht. Das lässt sich nicht rückgängig machen.',
     erased: 'Der Bot ist gelöscht.',
-    bot: 'Bot',
     title: 'Bots',
     none_here: 'Keine Bots in diesem Raum.',
     add: 'Einen deiner Bots hinzufügen',
