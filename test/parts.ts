@@ -45,7 +45,7 @@ export const PARTS: Record<string, string[]> = {
     'test/chat/presence/many.test.ts',
     'test/http/lists-changing.test.ts',
     'test/ops/readiness.test.ts',
-    'test/alerts/short.test.ts',
+    'test/alerts/{alertmanager,short}.test.ts',
     'test/storage/{amid-failures,archive/import,pgbouncer,postgres,postgres-refused}.test.ts',
   ],
   /** Pages in Chromium. */
