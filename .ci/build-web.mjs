@@ -70,6 +70,29 @@ const PARTED = {
   },
 }
 
+/** Has what reads commands where commands are called: as part of the client, it would be part of the first screen. */
+const COMMANDS = {
+  name: 'commands',
+  setup({ onLoad }) {
+    const reader = `${ROOT}lib/client/parse-command.ts`
+    onLoad({ filter: /[\\/]lib[\\/]client[\\/]index\.ts$/, namespace: 'file' }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace(/^export {.*} from '\.\/parse-command\.ts'$/m, ''),
+      loader: 'ts',
+    }))
+    onLoad(
+      { filter: /[\\/]web-chat[\\/]src[\\/]commands[\\/]call(-note)?\.tsx?$/, namespace: 'file' },
+      async ({ path }) => {
+        const source = await readFile(path, 'utf8')
+        const parts = `${STORE}/commands.ts`
+        const contents = source
+          .replace(/(import {.*\bparseCommand } from) '[^']+'/, `$1 ${JSON.stringify(reader)}`)
+          .replace(/(import { commandsOf } from) '[^']+'/, `$1 ${JSON.stringify(parts)}`)
+        return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' }
+      },
+    )
+  },
+}
+
 /** Lists the languages: each file is one, and is loaded where it is wanted. English is part of the first screen. */
 const LISTED = {
   name: 'languages',
@@ -153,7 +176,7 @@ export async function buildWeb() {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     tsconfig: `${SOURCE}/tsconfig.json`,
-    plugins: [LISTED, EMOJI, JOINED, ADOPTED, PARTED],
+    plugins: [LISTED, EMOJI, JOINED, ADOPTED, COMMANDS, PARTED],
     charset: 'utf8',
     define: { HIGHLIGHT: JSON.stringify(highlight.name) },
     metafile: true,

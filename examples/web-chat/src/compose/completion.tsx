@@ -1,6 +1,9 @@
+import { commandsOf } from 'chat-server/client/parts'
 import type { RefObject, VNode } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type App, useApp } from '../app/context.ts'
+import { commandsFor } from '../commands/choices.tsx'
+import { type CommandQuery, commandEdit, commandQueryOf } from '../commands/query.ts'
 import { type Emoji, findEmoji, withTone } from '../emoji/emoji.ts'
 import { keepRecent, skinTone } from '../emoji/kept-emoji.ts'
 import { loadEmoji } from '../emoji/load-emoji.ts'
@@ -21,15 +24,22 @@ const MAX_EMOJI = 6
 const MOVES = ['ArrowLeft', 'ArrowRight', 'Home', 'End']
 
 /** What is being typed. */
-type Query = { kind: 'mention'; typed: MentionQuery } | { kind: 'emoji'; typed: EmojiQuery }
+type Query =
+  | { kind: 'mention'; typed: MentionQuery }
+  | { kind: 'emoji'; typed: EmojiQuery }
+  | { kind: 'command'; typed: CommandQuery }
 
 /** What is offered for it. */
-interface Choice {
+export interface Choice {
   id: string
   sign: VNode
   name: string
   /** What it is in a text, if that is not what is seen. */
   code?: string | undefined
+  /** What it does. */
+  description?: string
+  /** Whether it is all typed: then Enter sends it. */
+  isWhole?: boolean
   take: () => void
 }
 
@@ -47,12 +57,15 @@ export function Completion({ field, conversation_id, onAssistant }: CompletionPr
   const [query, setQuery] = useState<Query>()
   const [emoji, setEmoji] = useState<readonly Emoji[]>()
   const [at, setAt] = useState(0)
+  const [, setCommandsRead] = useState(0)
+  const commands = commandsOf(app.store).list(conversation_id)
   const closed = useRef<number | undefined>(undefined)
   const choices = query ? choicesFor(query) : []
   const chosen = Math.min(at, choices.length - 1)
 
   function choicesFor({ kind, typed }: Query): Choice[] {
     if (kind === 'mention') return namesFor(app, conversation_id, typed, { take: takeName, onAssistant })
+    if (kind === 'command') return commandsFor(commands.getSnapshot().commands, typed, takeCommand)
     if (typed.isComplete) return []
     return findEmoji(emoji ?? [], typed.query, MAX_EMOJI).map((each) => {
       const sign = withTone(each, Number(skinTone.value))
@@ -69,6 +82,11 @@ export function Completion({ field, conversation_id, onAssistant }: CompletionPr
   function takeName(typed: MentionQuery, username: string | undefined): void {
     replaceIn(field.current!, mentionEdit(field.current!.value, typed, username))
     if (username === undefined) onAssistant?.()
+    setQuery(undefined)
+  }
+
+  function takeCommand(typed: CommandQuery, name: string): void {
+    replaceIn(field.current!, commandEdit(field.current!.value, typed, name))
     setQuery(undefined)
   }
 
@@ -92,6 +110,11 @@ export function Completion({ field, conversation_id, onAssistant }: CompletionPr
   function press(event: KeyboardEvent): void {
     if (choices.length === 0 || event.isComposing) return
     const { key } = event
+    // The box sends it.
+    if (key === 'Enter' && choices[chosen]!.isWhole) {
+      setQuery(undefined)
+      return
+    }
     if (key === 'ArrowDown' || key === 'ArrowUp')
       setAt((chosen + (key === 'ArrowDown' ? 1 : choices.length - 1)) % choices.length)
     else if ((key === 'Enter' || key === 'Tab') && !event.shiftKey) choices[chosen]!.take()
@@ -104,6 +127,13 @@ export function Completion({ field, conversation_id, onAssistant }: CompletionPr
     event.stopImmediatePropagation()
   }
 
+  const isOfCommands = query?.kind === 'command'
+  useEffect(() => {
+    if (!isOfCommands) return
+    // What a bot has set since is read, too.
+    if (commands.getSnapshot().status === 'ready') void commands.reload()
+    return commands.subscribe(() => setCommandsRead((count) => count + 1))
+  }, [isOfCommands, commands])
   const isOfEmoji = query?.kind === 'emoji'
   useEffect(() => {
     if (!isOfEmoji) return
@@ -122,8 +152,7 @@ export function Completion({ field, conversation_id, onAssistant }: CompletionPr
     if (emoji && isOfEmoji) read()
   }, [emoji])
   useEffect(() => {
-    const { completion, emoji: words } = composeTexts.value
-    if (choices.length > 0) announce((isOfEmoji ? words.found : completion.names)(choices.length))
+    if (choices.length > 0) announce(foundText(query!)(choices.length))
   }, [choices.length])
 
   const act = useRef({ read, press })
@@ -159,6 +188,8 @@ export function Completion({ field, conversation_id, onAssistant }: CompletionPr
 }
 
 function queryOf(text: string, caret: number): Query | undefined {
+  const command = commandQueryOf(text, caret)
+  if (command) return { kind: 'command', typed: command }
   const mention = mentionQueryOf(text, caret)
   if (mention) return { kind: 'mention', typed: mention }
   const emoji = emojiQueryOf(text, caret)
@@ -166,8 +197,15 @@ function queryOf(text: string, caret: number): Query | undefined {
 }
 
 function labelOf({ kind }: Query): string {
-  const { completion, emoji } = composeTexts.value
+  const { completion, emoji, commands } = composeTexts.value
+  if (kind === 'command') return commands.title
   return kind === 'mention' ? completion.mention : emoji.title
+}
+
+/** How many were found, in words. */
+function foundText({ kind }: Query): (count: number) => string {
+  const { completion, emoji, commands } = composeTexts.value
+  return { mention: completion.names, emoji: emoji.found, command: commands.found }[kind]
 }
 
 interface NameTaking {
@@ -225,6 +263,11 @@ function Choices({ id, label, choices, chosen }: ChoicesProps) {
           {choice.code && (
             <small>
               <bdi>{choice.code}</bdi>
+            </small>
+          )}
+          {choice.description && (
+            <small class="about" dir="auto">
+              {choice.description}
             </small>
           )}
         </div>

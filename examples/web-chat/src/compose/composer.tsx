@@ -1,8 +1,12 @@
 import type { Attachment } from 'chat-server/client'
+import { commandsOf } from 'chat-server/client/parts'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { enterChoice, isSend } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
 import { oldPosts } from '../app/unsent-storage.ts'
+import type { CallResult } from '../commands/call.ts'
+import { isCall } from '../commands/query.ts'
 import type { Can } from '../conversations/use-can.ts'
 import { EmojiButton } from '../emoji/emoji-button.tsx'
 import { AttachButton } from '../files/attach-button.tsx'
@@ -20,6 +24,8 @@ import { type Draft, keepDraft, readDraft } from './drafts.ts'
 import { continueList, dropOf, pasteInto } from './field-events.ts'
 
 const Completion = lazy(() => import('./completion.tsx').then(({ Completion }) => Completion))
+const Calls = lazy(() => import('../commands/calls.tsx').then(({ Calls }) => Calls))
+const CallNote = lazy(() => import('../commands/call-note.tsx').then(({ CallNote }) => CallNote))
 const NotSent = lazy(() => import('./not-sent.tsx').then(({ NotSent }) => NotSent))
 const Toolbar = lazy(() => import('./toolbar.tsx').then(({ Toolbar }) => Toolbar))
 const DraftList = lazy(() => import('../files/draft-list.tsx').then(({ DraftList }) => DraftList))
@@ -56,7 +62,8 @@ const isCoarse = () => matchMedia('(pointer: coarse)').matches
 export function Composer(props: ComposerProps) {
   const { user_id, conversation_id, place, label, placeholder, isTalk, can, running, focus_key } = props
   const { onSend, onEditLast, onTyping } = props
-  const { features, store } = useApp()
+  const app = useApp()
+  const { features, store } = app
   const assistant = can.has('ask') ? features.assistant : undefined
   const attachments = can.has('attach') ? features.attachments : undefined
   const { composer } = texts.value
@@ -82,6 +89,11 @@ export function Composer(props: ComposerProps) {
   const leave = useRef<(() => void) | undefined>(undefined)
   leave.current = waits ? () => sendLater(place, files.added, post) : undefined
   useEffect(() => () => leave.current?.(), [])
+  const [refusal, setRefusal] = useState<CallResult>()
+  const isCalling = useRef(false)
+  const callsCommand = !asks && !hasFiles && isCall(text)
+  const root_id = place === conversation_id ? undefined : place
+  const calls = useReadable(commandsOf(store).calls(conversation_id)).filter((each) => each.root_id === root_id)
   const wasTalk = useRef(isTalk)
   useEffect(() => {
     if (wasTalk.current !== isTalk) setAsking(isTalk)
@@ -102,6 +114,7 @@ export function Composer(props: ComposerProps) {
 
   function change(next: string): void {
     setText(next)
+    setRefusal(undefined)
     setWaiting(false)
     keep({ text: next, asks })
   }
@@ -115,6 +128,11 @@ export function Composer(props: ComposerProps) {
 
   function send(): void {
     if (!canSend) return
+    // What no bot has as a command is a message, once the user knows.
+    if (callsCommand && refusal !== 'unknown') {
+      void call()
+      return
+    }
     if (hasFiles && !files.areReady) {
       setWaiting(true)
       return
@@ -123,6 +141,22 @@ export function Composer(props: ComposerProps) {
     setAsking(isTalk)
     offerAlerts()
     if (!isCoarse()) field.current?.focus()
+  }
+
+  async function call(): Promise<void> {
+    if (isCalling.current) return
+    isCalling.current = true
+    try {
+      const { callCommand } = await import('../commands/call.ts')
+      const result = await callCommand(app, { conversation_id, root_id, text: text.trim() })
+      if (field.current?.value !== text) return
+      if (result === 'called') change('')
+      else setRefusal(result)
+    } catch (error) {
+      showToast(messageOf(error), { isError: true })
+    } finally {
+      isCalling.current = false
+    }
   }
 
   function post(): void {
@@ -148,6 +182,8 @@ export function Composer(props: ComposerProps) {
       {(files.uploads.length > 0 || files.refusal) && (
         <DraftList {...files} isAsking={asks} isWaiting={waits} onCancel={() => setWaiting(false)} />
       )}
+      {calls.length > 0 && <Calls conversation_id={conversation_id} calls={calls} />}
+      {callsCommand && <CallNote conversation_id={conversation_id} text={text.trim()} refusal={refusal} />}
       {isFormatting && <Toolbar field={field} />}
       <Completion field={field} conversation_id={conversation_id} onAssistant={assistant && (() => ask(true))} />
       <textarea

@@ -5,6 +5,7 @@ import { useApp } from '../app/context.ts'
 import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
 import { goTo } from '../app/route.ts'
+import { useNotices } from '../commands/notices.tsx'
 import { Composer } from '../compose/composer.tsx'
 import { runningOf } from '../compose/running.ts'
 import { useQuote } from '../compose/use-quote.ts'
@@ -41,6 +42,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
   const part = store.conversation(id, isTalk ? { view: 'all' } : {})
   const view = useReadable(part)
   const variants = useVariants(view.messages)
+  const notices = useNotices(id, undefined, conversation.joined === false)
   useKept(part, view, `/api/conversations/${id}/messages`, ({ messages }) => ({
     messages: messages.filter(({ pending, status }) => !pending && status !== 'streaming').slice(-MAX_KEPT),
   }))
@@ -100,6 +102,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
         part={part}
         view={view}
         variants={variants}
+        notices={notices}
         label={stream.messages(title)}
         empty={can.has('invite') ? <Greeting conversation={conversation} /> : undefined}
         isOutside={isOutside}

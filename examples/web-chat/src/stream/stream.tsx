@@ -1,7 +1,8 @@
-import type { Message } from 'chat-server/client'
+import type { Message, Notice } from 'chat-server/client'
 import type { MessagesView, MessageWindow } from 'chat-server/client/store'
-import type { ComponentChildren, RefObject } from 'preact'
+import { type ComponentChildren, Fragment, type RefObject } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { NoticeRows, placeNotices } from '../commands/notices.tsx'
 import { useMessageKeys } from '../keys/use-message-keys.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useVisible } from '../parts/visible.ts'
@@ -26,6 +27,8 @@ interface StreamProps extends Shared {
   view: MessagesView
   /** Which of the messages of the view are shown. */
   variants: VariantsView
+  /** The user's notices there, oldest first. */
+  notices: readonly Notice[]
   /** What screen readers call it. */
   label: string
   /** What is shown while there is no message. */
@@ -58,6 +61,7 @@ export function MessageStream(props: StreamProps) {
     part,
     view,
     variants,
+    notices,
     label,
     target,
     list,
@@ -83,6 +87,14 @@ export function MessageStream(props: StreamProps) {
   const { isAtEnd, toEnd, toRow } = useAnchor(scroller, !has_newer && to === ids.length)
   const nearness = useNearness(scroller)
   const days = useMemo(() => daysOf(messages.slice(from, to), line?.id), [messages, from, to, line?.id])
+  const placed = useMemo(
+    () =>
+      placeNotices(messages.slice(from, to), notices, {
+        isStart: !has_older && from === 0,
+        isEnd: !has_newer && to === ids.length,
+      }),
+    [messages, from, to, notices, has_older, has_newer],
+  )
   const last_own = useMemo(() => lastOwnOf(messages, user_id), [messages])
   const rowOf = (id: string) => scroller.current?.querySelector(`[data-message-id="${id}"]`) ?? undefined
 
@@ -173,8 +185,13 @@ export function MessageStream(props: StreamProps) {
           {has_older && <div ref={top} class="edge" />}
           {status === 'failed' && <ErrorNote error={error} onRetry={() => void part.reload()} />}
           {status === 'loading' && <Waiting kind="message" />}
-          {status === 'ready' && ids.length === 0 && (props.empty ?? <StreamEmpty />)}
+          {status === 'ready' && ids.length === 0 && notices.length === 0 && (props.empty ?? <StreamEmpty />)}
           <NearContext.Provider value={nearness}>
+            {placed.has('') && (
+              <ol class="messages">
+                <NoticeRows notices={placed.get('')} />
+              </ol>
+            )}
             {days.map(({ key, at, rows }) => (
               <section key={key} class="day">
                 <p class="day-line">
@@ -182,24 +199,28 @@ export function MessageStream(props: StreamProps) {
                 </p>
                 <ol class="messages">
                   {rows.map(({ message, isHead }) => (
-                    <StreamRow
-                      key={places.get(message.id)?.first ?? message.id}
-                      {...shared}
-                      message={message}
-                      variants={places.get(message.id)}
-                      onVariant={choose}
-                      isHead={isHead}
-                      list={list}
-                      answered={answered?.get(message.id)}
-                      isNext={list === 'all' && message.parent_id === undefined && (has_older || message.id !== ids[0])}
-                      isTarget={message.id === target}
-                      isFirstNew={message.id === line?.id}
-                      isLastOwn={message.id === last_own}
-                      isOutside={isOutside}
-                      isEditing={message.id === editing}
-                      onEdit={onEdit}
-                      onUnread={isOutside ? undefined : markUnread}
-                    />
+                    <Fragment key={places.get(message.id)?.first ?? message.id}>
+                      <StreamRow
+                        {...shared}
+                        message={message}
+                        variants={places.get(message.id)}
+                        onVariant={choose}
+                        isHead={isHead}
+                        list={list}
+                        answered={answered?.get(message.id)}
+                        isNext={
+                          list === 'all' && message.parent_id === undefined && (has_older || message.id !== ids[0])
+                        }
+                        isTarget={message.id === target}
+                        isFirstNew={message.id === line?.id}
+                        isLastOwn={message.id === last_own}
+                        isOutside={isOutside}
+                        isEditing={message.id === editing}
+                        onEdit={onEdit}
+                        onUnread={isOutside ? undefined : markUnread}
+                      />
+                      <NoticeRows notices={placed.get(message.id)} />
+                    </Fragment>
                   ))}
                 </ol>
               </section>

@@ -12,6 +12,7 @@ import { useMentioned } from './mentioned.ts'
 import { PendingNote } from './pending-note.tsx'
 import { QuotedMessage } from './quoted-message.tsx'
 
+const Used = lazy(() => import('../commands/used.tsx').then(({ Used }) => Used))
 const MessageFiles = lazy(() => import('../files/message-files.tsx').then(({ MessageFiles }) => MessageFiles))
 
 interface BodyProps {
@@ -31,6 +32,7 @@ export function MessageBody({ message, user_id, answered, onAgain }: BodyProps) 
   if (deleted_at) return <Tombstone message={message} user_id={user_id} />
   return (
     <MentionsContext.Provider value={mentioned}>
+      {message.invocation && <Used invocation={message.invocation} />}
       {answered && <QuotedMessage conversation_id={conversation_id} quote={answered} />}
       {quote && <QuotedMessage conversation_id={conversation_id} quote={quote} />}
       {role === 'assistant' && content === '' && message.status === 'streaming' && (

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { goTo } from '../app/route.ts'
+import { useNotices } from '../commands/notices.tsx'
 import type { Can } from '../conversations/use-can.ts'
 import type { OpenConversation } from '../conversations/use-conversation.ts'
 import { showToast } from '../parts/toast.tsx'
@@ -60,6 +61,7 @@ export function ThreadStream(props: ThreadViewProps) {
   const { client } = useApp()
   const { messages, root, has_older, has_newer, unread } = view
   const variants = useVariants(messages)
+  const notices = useNotices(conversation_id, root_id, isOutside)
   const answered = useAnswered(root_id, messages)
   useKept(part, view, `/api/threads/${root_id}/messages`, () => ({
     conversation_id,
@@ -96,6 +98,7 @@ export function ThreadStream(props: ThreadViewProps) {
         part={part}
         view={view}
         variants={variants}
+        notices={notices}
         answered={answered}
         label={roomTexts.value.thread.messages}
         isOutside={isOutside}

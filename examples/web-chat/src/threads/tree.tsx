@@ -2,6 +2,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { useApp } from '../app/context.ts'
 import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
+import { NoticeRows, useNotices } from '../commands/notices.tsx'
 import { useMessageKeys } from '../keys/use-message-keys.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useVisible } from '../parts/visible.ts'
@@ -24,6 +25,7 @@ import { sharedOf, type ThreadViewProps } from './thread-stream.tsx'
 export function ThreadTree(props: ThreadViewProps) {
   const { conversation_id, root_id, message_id, conversation, user, quoted, onQuote, onEdit } = props
   const shared = sharedOf(props)
+  const notices = useNotices(conversation_id, root_id, shared.isOutside)
   const { store } = useApp()
   const thread = store.thread(root_id)
   const view = useReadable(thread)
@@ -111,6 +113,7 @@ export function ThreadTree(props: ThreadViewProps) {
               {...shared.rows}
               onToggle={toggle}
             />
+            {isRendered && !has_more && <NoticeRows notices={notices} />}
           </ol>
         </NearContext.Provider>
         {has_more && isRendered && (
