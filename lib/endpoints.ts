@@ -35,6 +35,7 @@ import * as reactions from './chat/reactions/routes.ts'
 import * as receipts from './chat/receipts/routes.ts'
 import * as rooms from './chat/rooms/routes.ts'
 import * as search from './chat/search/routes.ts'
+import * as streaming from './chat/streaming/routes.ts'
 import * as threads from './chat/threads/routes.ts'
 import * as timeline from './chat/timeline/routes.ts'
 import * as marks from './chat/unread/routes.ts'
@@ -99,7 +100,7 @@ export const endpoints = {
   receipts,
   pins,
   search,
-  answers,
+  answers: { ...answers, ...streaming },
   commands,
   notices,
   notifications,

@@ -57,6 +57,8 @@ import * as rooms from './chat/rooms/service.ts'
 import * as search from './chat/search/service.ts'
 import * as searchIndex from './chat/search/service-index.ts'
 import * as snapshots from './chat/snapshots/service.ts'
+import * as streaming from './chat/streaming/service.ts'
+import * as streamWriting from './chat/streaming/writing.ts'
 import * as threads from './chat/threads/service.ts'
 import * as followedThreads from './chat/threads/service-followed.ts'
 import * as threadTitles from './chat/threads/service-title.ts'
@@ -182,7 +184,7 @@ export const USE_CASES = {
   search: { ...useCasesOf(search), ...useCasesOf(searchIndex) },
   reactions: useCasesOf(reactions),
   notifications: { ...useCasesOf(notifications), ...useCasesOf(notificationMails) },
-  answers: useCasesOf(assistant),
+  answers: { ...useCasesOf(assistant), ...useCasesOf(streaming) },
   presence: useCasesOf(presence),
   limits: { ...useCasesOf(limits), ...useCasesOf(throttling) },
   events: useCasesOf(events),
@@ -205,6 +207,7 @@ export const FUNCTIONS = {
   },
   auth: { recognise: callers.recognise, authenticate: callers.authenticate, setAvatar: avatars.setAvatar },
   users: { openAvatar: avatars.openAvatar },
+  messages: { stream: streamWriting.stream },
   feed: { read: webhookFeed.read },
   ops: {
     metrics: ops.metrics,
@@ -236,6 +239,7 @@ const TAKES = new Map<unknown, readonly string[]>([
   [reading.open, ['actor', 'attachment_id']],
   [reading.openThumbnail, ['actor', 'attachment_id']],
   [links.openLink, ['token']],
+  [streamWriting.stream, ['actor', 'conversation_id']],
   [probes.probe, ['actor']],
   [webhookFeed.read, ['actor']],
   [events.follow, ['actor', 'conversation_id']],

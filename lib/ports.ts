@@ -188,6 +188,11 @@ export interface MessageBefore {
   /** `assistant`: the content is a question to the assistant. */
   role: 'user' | 'assistant' | 'system'
   content: string
+  /**
+   * Set at the beginning of a message that is streamed: the content is its first piece, or empty. It is asked about again, with
+   * all of its text and as `message_id`, before it is complete.
+   */
+  streaming?: true
   /** The title of the thread that it begins. */
   title?: string
   metadata?: Record<string, unknown>

@@ -122,6 +122,8 @@ const CALLS: Record<string, unknown[]> = {
   'messages.restore': [ID],
   'answers.cancel': [ID],
   'answers.listChunks': [ID],
+  'answers.addChunk': [ID, { idx: 0, content: 'x' }],
+  'answers.end': [ID],
   'presence.sendHeartbeat': [],
   'presence.setTyping': [{ conversation_id: ID }],
   'limits.listProfiles': [],

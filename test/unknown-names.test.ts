@@ -278,10 +278,7 @@ describe('a function of a feature', () => {
     const { conversation_id } = await chat.conversations.create(ada, {})
     const post = (input: object) => chat.messages.postRoot(ada, conversation_id, input as { content: string })
     await expect(post({ contnt: 'a', metadata: { anything: { goes: 1 } } })).rejects.toMatchObject({
-      errors: [
-        { path: 'contnt', message: 'unknown name, did you mean "content"?' },
-        { path: 'content', message: 'is missing' },
-      ],
+      errors: [{ path: 'contnt', message: 'unknown name, did you mean "content"?' }],
     })
     await expect(post({ content: 'a', mentions: { user_id: [] } })).rejects.toMatchObject({
       errors: [{ path: 'mentions.user_id', message: 'unknown name, did you mean "user_ids"?' }],

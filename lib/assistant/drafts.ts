@@ -1,4 +1,4 @@
-import { toDelta } from '../chat/answers/rules.ts'
+import { toDelta, wholeLength } from '../chat/answers/rules.ts'
 import { insertChunk, takeIndex } from '../chat/answers/store.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
 import type { Context } from '../context.ts'
@@ -14,6 +14,8 @@ export interface Draft {
   writer: string
   /** Received text that is in no chunk yet. */
   pending: string
+  /** The maximum length of a chunk; missing for an answer, of which all that has arrived is one. */
+  chunk_length?: number
   /** A chunk whose write has not succeeded yet: it is retried unchanged. */
   chunk?: string | undefined
   /** The number of stored chunks. */
@@ -40,8 +42,9 @@ export async function storeChunks(
 ): Promise<void> {
   for (const draft of drafts) {
     if (draft.chunk !== undefined) continue
-    draft.chunk = draft.pending
-    draft.pending = ''
+    const next = draft.pending.slice(0, draft.chunk_length)
+    draft.chunk = next.length < draft.pending.length ? next.slice(0, wholeLength(next)) : next
+    draft.pending = draft.pending.slice(draft.chunk.length)
   }
   const held = await ctx.write(async (tx) => {
     const at = await lockAsSystem(ctx, tx, conversationId)

@@ -35,9 +35,9 @@ export function createLeases(
 
   /** An answer that another transaction has locked is left to the next run. */
   async function interrupt(answer: LapsedAnswer): Promise<void> {
-    const { message_id, posted_by } = answer
+    const { message_id, role, posted_by } = answer
     try {
-      const isAway = posted_by !== null && !(await ctx.presence.hasStream(posted_by))
+      const isAway = role === 'assistant' && posted_by !== null && !(await ctx.presence.hasStream(posted_by))
       const isEnded = await ctx.write(async (tx) => {
         const at = await lockAsSystem(ctx, tx, answer.conversation_id, { unlessLocked: true })
         if (at === undefined || !(await endAnswer(tx, answer, INTERRUPTED, { only: { lapsed: true } }))) return false

@@ -1,9 +1,10 @@
-import { endAnswer } from '../chat/answers/ending.ts'
+import { endAnswer, INTERRUPTED } from '../chat/answers/ending.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
 import { notifyAsker } from '../chat/notifications/answered.ts'
 import type { Context, Streams } from '../context.ts'
-import { ChatError } from '../core/errors.ts'
+import { ChatError, causeText } from '../core/errors.ts'
+import { MAX_LENGTH } from '../core/lengths.ts'
 import { singleFlight } from '../core/scheduling/once.ts'
 import type { Tx } from '../live/transaction/transaction.ts'
 import { type AnswerOutcome, ask, ENDED, type OpenFile, STOPPING } from './ask.ts'
@@ -11,6 +12,20 @@ import { createChunkWriter } from './chunk-writer.ts'
 import type { Draft } from './drafts.ts'
 import { createLeases } from './leases.ts'
 import type { Assistant } from './provider.ts'
+
+/** A message that the host writes in this process. */
+export interface HostedMessage {
+  /** Aborts when it has ended elsewhere, and when the service stops. */
+  signal: AbortSignal
+  add(text: string): void
+  /** Stores the rest of the text, then runs `end`. @returns whether that has ended it */
+  settle(end: (tx: Tx) => Promise<boolean>): Promise<boolean>
+  /** Writes it no longer. */
+  close(): void
+}
+
+/** The maximum length of a chunk that the host writes: a UTF-16 unit takes at most 3 bytes of UTF-8. */
+const HOSTED_LENGTH = Math.floor(MAX_LENGTH.chunk / 3)
 
 interface Run extends Draft {
   control: AbortController
@@ -51,14 +66,23 @@ export function createRunner(ctx: RunnerContext) {
       if (drainUntil !== undefined) throw new ChatError('unavailable', { retry_after_seconds: 1 })
     },
 
+    /** @throws ChatError `unavailable` once the service stops */
+    assertMayStream(): void {
+      if (drainUntil !== undefined) throw new ChatError('unavailable', { retry_after_seconds: 1 })
+    },
+
+    /** The id of this process in the leases. */
+    writer: leases.writer,
+
     claim: leases.claim,
     start: runs.start,
+    takeHosted: runs.takeHosted,
     idle: runs.idle,
     size: runs.size,
 
-    /** Stops writing an answer that was cancelled. */
-    cancelled(messageId: string): void {
-      metrics.answered('cancelled')
+    /** Stops writing an answer that was ended: cancelled, if nothing else is said. */
+    ended(messageId: string, status = 'cancelled'): void {
+      metrics.answered(status)
       runs.abandon(messageId)
     },
 
@@ -138,6 +162,43 @@ function createRuns(ctx: RunnerContext, chunkWriter: ReturnType<typeof createChu
       run.over = write(provider, row, run)
         .catch((error) => ctx.log.error('An answer could not be written', { message_id, cause: String(error) }))
         .finally(() => runs.delete(message_id))
+    },
+
+    /** Takes a message that the host writes in this process. When the service stops, it is interrupted. */
+    takeHosted(place: Omit<Draft, 'writer' | 'pending' | 'stored'>): HostedMessage {
+      const control = new AbortController()
+      let release = () => {}
+      const over = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      const run: Run = { ...place, writer, chunk_length: HOSTED_LENGTH, pending: '', stored: 0, control, over }
+      runs.set(run.message_id, run)
+      const close = () => {
+        chunkWriter.drop(run)
+        runs.delete(run.message_id)
+        release()
+      }
+      const interrupt = async () => {
+        const isEnded = await chunkWriter.settle(run, (tx) => endRun(ctx, tx, run, { end: INTERRUPTED }, false))
+        if (isEnded) ctx.metrics.answered(INTERRUPTED.status)
+      }
+      const { signal } = control
+      signal.addEventListener('abort', () => {
+        if (signal.reason !== STOPPING) return close()
+        interrupt()
+          .catch((error) => ctx.log.error('A message could not be interrupted', { cause: causeText(error) }))
+          .finally(close)
+      })
+      if (state !== 'open') control.abort(state === 'closed' ? ENDED : STOPPING)
+      return {
+        signal,
+        add(text) {
+          if (!signal.aborted) chunkWriter.add(run, text)
+          if (run.isLost) control.abort(ENDED)
+        },
+        settle: (end) => chunkWriter.settle(run, end),
+        close,
+      }
     },
 
     /** Stops writing an answer that was ended elsewhere. */

@@ -4,7 +4,9 @@ import type { Operation } from './operation.ts'
 /** Every endpoint of users, by its feature and verb. */
 export const OPERATIONS = {
   answers: {
+    addChunk: 'POST /api/messages/{message_id}/chunks body',
     cancel: 'POST /api/messages/{message_id}/cancel',
+    end: 'POST /api/messages/{message_id}/end body optional',
     listChunks: 'GET /api/messages/{message_id}/chunks query',
   },
   attachments: {

@@ -25,6 +25,9 @@ export interface Actor {
 /** An incoming hook: the policies of a conversation do not bind it. */
 export const isHook = ({ system, is_bot }: Actor): boolean => system !== undefined && is_bot === true
 
+/** Whether an actor is a program: a bot, or a part of the host. */
+export const isProgram = ({ is_bot, system }: Actor): boolean => is_bot === true || system !== undefined
+
 /** What a token may allow: each contains what follows it. */
 export const SCOPES = ['write', 'read', 'stream'] as const
 

@@ -31,6 +31,10 @@ export const MAX_LENGTH = {
   command_value: 4000,
   /** A text for one participant, in bytes of UTF-8. */
   notice: 16 * 1024,
+  /** A piece of a message that is streamed, in bytes of UTF-8. */
+  chunk: 16 * 1024,
+  /** Why a message that was streamed has ended. */
+  finish_reason: 32,
   search: 200,
   /** What is searched for in messages. */
   query: 500,

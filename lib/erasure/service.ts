@@ -167,7 +167,7 @@ async function endAnswers(ctx: Context, userId: string): Promise<void> {
     await ctx.write(async (tx) => {
       if ((await lockAsSystem(ctx, tx, answer.conversation_id)) !== undefined) await endAnswer(tx, answer, CANCELLED)
     })
-    ctx.answers.cancelled(answer.message_id)
+    ctx.answers.ended(answer.message_id)
   }
 }
 

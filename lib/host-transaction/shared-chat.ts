@@ -105,6 +105,11 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
       message: 'The assistant cannot be asked in a transaction of the host: ask after the commit.',
     })
   }
+  const refuseStream = (): never => {
+    throw new ChatError('conflict', {
+      message: 'A message cannot be streamed in a transaction of the host: begin after the commit.',
+    })
+  }
   const { answers, queues, streams } = ctx
   const parts: Partial<Context> = {
     db,
@@ -122,7 +127,12 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
         addWithKey: (_user, work) => work(),
       },
     },
-    answers: { ...answers, assertOpen: refuseAnswer, cancelled: (id) => later(() => answers.cancelled(id)) },
+    answers: {
+      ...answers,
+      assertOpen: refuseAnswer,
+      assertMayStream: refuseStream,
+      ended: (...answer) => later(() => answers.ended(...answer)),
+    },
     streams: {
       ...streams,
       receipts: {

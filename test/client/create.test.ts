@@ -496,7 +496,7 @@ describe('a client of a failing service', () => {
 it('has the types of the routes', () => {
   const client = createAdminClient({ base_url: 'http://localhost' })
   expectTypeOf(client.messages.postRoot).parameter(0).toEqualTypeOf<string>()
-  expectTypeOf(client.messages.postRoot).parameter(1).toExtend<{ content: string }>()
+  expectTypeOf(client.messages.postRoot).parameter(1).toExtend<{ metadata?: unknown } | undefined>()
   expectTypeOf<Awaited<ReturnType<typeof client.messages.postRoot>>['message']['content']>().toEqualTypeOf<string>()
   expectTypeOf<Awaited<ReturnType<typeof client.threads.tree>>['next_cursor']>().toEqualTypeOf<string | undefined>()
   expectTypeOf(client.auth.logout).returns.resolves.toBeVoid()

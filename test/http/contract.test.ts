@@ -127,6 +127,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
   const validBodies: Record<string, object> = {
     '/api/conversations/{conversation_id}/commands': { bot_id: '01890000-0000-7000-8000-000000000000', name: 'x' },
     '/api/conversations/{conversation_id}/hooks': { name: 'Alerts' },
+    '/api/messages/{message_id}/chunks': { idx: 0, content: 'x' },
     '/api/conversations/{conversation_id}/notices': { user_id: '01890000-0000-7000-8000-000000000000', content: 'x' },
     '/api/webhooks/{webhook_id}/replay': { since: '2026-01-01T00:00:00Z' },
     '/api/webhooks': { url: 'https://receiver.example/events' },
@@ -215,7 +216,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
       '"text"',
       '12',
       'null',
-      '{"content":5,"email":["x"],"username":{"$ne":null},"user_id":5,"status":"asleep","title":5,"path":5,"display_name":5,"reason":5,"token":5,"seconds":"5","ttl_seconds":"5","role":5,"level":5,"inline":5,"all":5,"up_to":5,"url":5,"since":5}',
+      '{"content":5,"email":["x"],"username":{"$ne":null},"user_id":5,"status":"asleep","title":5,"path":5,"display_name":5,"reason":5,"token":5,"seconds":"5","ttl_seconds":"5","role":5,"level":5,"inline":5,"all":5,"up_to":5,"url":5,"since":5,"finish_reason":5}',
     ])('refuses the wrong shape: %s', async (body) => {
       const refused = await send(route, admin, body)
       expect(refused).toMatchObject({ status: 422, code: 'validation_failed' })

@@ -60,6 +60,7 @@ const BODIES: Record<string, (world: World) => object> = {
   hooksCreate: () => ({ name: 'Alerts' }),
   commandsSetOfBot: () => ({ commands: [{ name: 'deploy', description: 'Deploys' }] }),
   commandsInvoke: ({ bot_id }) => ({ bot_id, name: 'deploy' }),
+  answersAddChunk: () => ({ idx: 0, content: 'x' }),
   noticesCreate: ({ user_id }) => ({ user_id, content: 'Only for you' }),
   webhooksCreate: () => ({ url: 'https://receiver.example/events' }),
   webhooksChange: () => ({ description: 'Orders' }),

@@ -181,6 +181,8 @@ const ACTIONS: Record<string, Act> = {
 const SILENT: Record<string, string> = {
   commandsSetOfBot: 'commands are no part of a conversation',
   commandsInvoke: 'command.invoked, to its program alone: test/chat/commands',
+  answersAddChunk: 'message.delta, of bots alone: test/chat/streaming',
+  answersEnd: 'message.done, of bots alone: test/chat/streaming',
   noticesCreate: 'notice.new, to the streams of its reader alone: test/chat/notices',
   noticesRemove: 'notice.removed, to the streams of its reader alone: test/chat/notices',
   webhooksCreate: 'only its owner lists webhooks',

@@ -7,6 +7,9 @@ export const CANCELLED: AnswerEnd = { status: 'cancelled', finish_reason: 'cance
 /** Its process died or stopped. */
 export const INTERRUPTED: AnswerEnd = { status: 'interrupted', finish_reason: 'interrupted' }
 
+/** Why a message has ended that the host refuses with all of its text. */
+export const REFUSED = 'refused'
+
 /**
  * Ends an answer in progress and publishes that to the conversation, which the transaction has locked; the text so far
  * is kept.

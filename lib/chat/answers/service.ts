@@ -8,12 +8,14 @@ import { notifyAsker } from '../notifications/answered.ts'
 import { CANCELLED, endAnswer } from './ending.ts'
 import { type CancelledAnswer, type Chunk, ChunksQuery } from './schema.ts'
 import { findAnswer, listChunks as findChunks, listChunkSizes } from './store.ts'
+import { findAnsweredPerson } from './store-streaming.ts'
 
 /**
- * Cancels an answer; the text so far is kept. An ended answer is left as it is. If another user than the actor asked, and
- * has no open stream, they are notified.
+ * Cancels an answer, or a message that a program streams; the text so far is kept. An ended one is left as it is. If another
+ * user than the actor asked the assistant, and has no open stream, they are notified.
  *
- * @throws ChatError `not_found`; `forbidden` unless the actor asked, or is owner or admin of the conversation
+ * @throws ChatError `not_found`; `forbidden` unless the actor asked or streams it, is the person who is answered by it, or is
+ *   owner or admin of the conversation
  */
 export const cancel = useCase({
   takes: ['actor', 'message_id'],
@@ -23,13 +25,14 @@ export const cancel = useCase({
     const { isCancelled, status } = await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { message_id: messageId })
       const message = (await findAnswer(tx, messageId))!
-      if (message.posted_by !== actor.user_id) assertMay(ctx.access, { ...place, actor }, 'moderate')
+      const isOwn = message.posted_by === actor.user_id || (await findAnsweredPerson(tx, messageId)) === actor.user_id
+      if (!isOwn) assertMay(ctx.access, { ...place, actor }, 'moderate')
       const answer = { message_id: messageId, conversation_id: message.conversation_id }
       const isCancelled = await endAnswer(tx, answer, CANCELLED)
       if (isCancelled && isAskerAway) await notifyAsker(ctx, tx, answer, place.at)
       return { isCancelled, status: isCancelled ? CANCELLED.status : message.status }
     })
-    if (isCancelled) ctx.answers.cancelled(messageId)
+    if (isCancelled) ctx.answers.ended(messageId)
     return { message_id: messageId, status }
   },
 })
@@ -40,7 +43,8 @@ async function hasOtherAskerAway(
   actor: Actor,
   messageId: string,
 ): Promise<boolean> {
-  const asker = (await findAnswer(db, messageId))?.posted_by
+  const answer = await findAnswer(db, messageId)
+  const asker = answer?.role === 'assistant' ? answer.posted_by : null
   return asker != null && asker !== actor.user_id && !(await presence.hasStream(asker))
 }
 

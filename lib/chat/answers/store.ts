@@ -40,16 +40,56 @@ export async function deleteUnderWay(
 const ASKING_LOCK = 7_201_997
 
 /**
- * The number of answers in progress in all processes, and of those that this user requested. Until the transaction ends
- * no other answer starts, so the numbers stay true. The table is small.
+ * The number of answers of the assistant in progress in all processes, and of those that this user requested. Until the
+ * transaction ends no other answer starts, so the numbers stay true. The table is small.
  */
 export async function lockAndCountUnderWay(tx: Queries, userId: string): Promise<{ all: number; own: number }> {
-  if (tx.dialect === 'postgresql') await tx.get(sql`SELECT pg_advisory_xact_lock(${ASKING_LOCK})`)
+  await lockStarts(tx)
   const row = await tx.get<{ all: number; own: number }>(
     sql`SELECT count(*) AS "all", coalesce(sum(CASE WHEN m.posted_by = ${userId} THEN 1 ELSE 0 END), 0) AS own
-       FROM answers_under_way a JOIN messages m ON m.id = a.message_id`,
+       FROM answers_under_way a JOIN messages m ON m.id = a.message_id
+      WHERE m.role = 'assistant'`,
   )
   return row!
+}
+
+/** Until the transaction ends no other answer starts. */
+export async function lockStarts(tx: Queries): Promise<void> {
+  if (tx.dialect === 'postgresql') await tx.get(sql`SELECT pg_advisory_xact_lock(${ASKING_LOCK})`)
+}
+
+/** The number of messages that a program streams. Until the transaction ends it begins no other. The table is small. */
+export async function lockAndCountStreamed(tx: Queries, userId: string): Promise<number> {
+  await lockStarts(tx)
+  const row = await tx.get<{ count: number }>(
+    sql`SELECT count(*) AS count FROM answers_under_way a JOIN messages m ON m.id = a.message_id
+      WHERE m.role <> 'assistant' AND m.posted_by = ${userId}`,
+  )
+  return row!.count
+}
+
+/** How far a message that is streamed has come. */
+export interface Progress {
+  writer: string
+  chunk_count: number
+  /** The bytes of the chunks that came by calls. */
+  bytes: number
+  /** The state of the bucket that limits its calls. */
+  paced_to: Micros
+}
+
+/** Stores how far a message has come that is streamed by calls, and renews its lease. */
+export async function setProgress(
+  tx: Queries,
+  messageId: string,
+  { chunk_count, bytes, paced_to }: Omit<Progress, 'writer'>,
+  lease: Micros,
+): Promise<void> {
+  await tx.run(
+    sql`UPDATE answers_under_way SET chunk_count = ${chunk_count}, bytes = ${bytes}, paced_to = ${paced_to},
+            lease_expires_at = ${databaseNow(tx.dialect)} + ${lease}
+      WHERE message_id = ${messageId}`,
+  )
 }
 
 /** Renews the leases that the writer still holds, for `lease` from now on. @returns the ids of their messages */
@@ -67,17 +107,18 @@ export async function renewLeases(
   return new Set(rows.map((row) => row.message_id))
 }
 
-/** An answer whose writer has lost it, and the user who asked. */
+/** An answer whose writer has lost it, and the user who asked; of a message that a program streams, the program. */
 export interface LapsedAnswer {
   message_id: string
   conversation_id: string
+  role: string
   posted_by: string | null
 }
 
 /** Answers with an expired lease. By lease_expires_at. */
 export function listLapsed(db: Queries): Promise<LapsedAnswer[]> {
   return db.all(
-    sql`SELECT a.message_id, a.conversation_id, m.posted_by
+    sql`SELECT a.message_id, a.conversation_id, m.role, m.posted_by
        FROM answers_under_way a JOIN messages m ON m.id = a.message_id
       WHERE a.lease_expires_at < ${databaseNow(db.dialect)}
       ORDER BY a.lease_expires_at`,
@@ -128,6 +169,12 @@ export async function insertChunk(tx: Queries, row: ChunkRow): Promise<void> {
     sql`INSERT INTO message_chunks (message_id, idx, content, created_at)
           VALUES (${row.message_id}, ${row.idx}, ${row.content}, ${row.created_at})`,
   )
+}
+
+/** Makes another text the only chunk of a message, so that a replay has nothing of the one before. */
+export async function replaceChunks(tx: Queries, messageId: string, content: string, at: Micros): Promise<void> {
+  await tx.run(sql`DELETE FROM message_chunks WHERE message_id = ${messageId}`)
+  await insertChunk(tx, { message_id: messageId, idx: 0, content, created_at: at })
 }
 
 /** A stored chunk and its size in bytes. */
@@ -211,15 +258,19 @@ export async function finishAnswer(tx: Queries, messageId: string, end: AnswerEn
   )
 }
 
+/** What decides which users may read or cancel an answer. */
+export interface AnswerRow {
+  conversation_id: string
+  role: string
+  posted_by: string | null
+  status: MessageStatus
+  deleted_at: Micros | null
+}
+
 /** The columns that decide which users may read or cancel an answer, for any message. By primary key. */
-export function findAnswer(
-  db: Queries,
-  messageId: string,
-): Promise<
-  { conversation_id: string; posted_by: string | null; status: MessageStatus; deleted_at: Micros | null } | undefined
-> {
-  return db.get(
-    sql`SELECT conversation_id, posted_by, status,
+export function findAnswer(db: Queries, messageId: string): Promise<AnswerRow | undefined> {
+  return db.get<AnswerRow>(
+    sql`SELECT conversation_id, role, posted_by, status,
             CASE WHEN ${isErasedAuthor(sql`messages.posted_by`)} THEN created_at ELSE deleted_at END AS deleted_at
        FROM messages WHERE id = ${messageId}`,
   )

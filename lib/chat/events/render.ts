@@ -9,7 +9,8 @@ import type { MessageDelta } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
 import { type ChunkRange, listDeltaSizes, listDeltas } from '../answers/store.ts'
 import { listConversationFields, toFields } from '../memberships/store-conversations.ts'
-import { listLightMessages, type MessageRow, toMessage, toPostedMessage, withTexts } from '../messages/store.ts'
+import { toPostedRow } from '../messages/rules-streamed.ts'
+import { listLightMessages, type MessageRow, toMessage, withTexts } from '../messages/store.ts'
 import { listReactionStates, type ReactionState, reactionsOf } from '../messages/store-reactions.ts'
 import { listReplyStates, type ReplyStateRow, toReplyState } from '../messages/store-replies.ts'
 import { listSummaries, listThreadTitles, toSummary } from '../threads/store.ts'
@@ -174,8 +175,11 @@ function toMessageEvent(
 ): PersistedEvent | undefined {
   const { id: message_id, root_id, conversation_id } = row
   if (type === 'message.done') {
-    const { finish_reason = '', usage } = toMessage(row)
-    return { type, payload: { message_id, root_id, conversation_id, finish_reason, ...(usage && { usage }) } }
+    const message = toMessage(row)
+    const { finish_reason = '', usage } = message
+    const end = { message_id, root_id, conversation_id, finish_reason, ...(usage && { usage }) }
+    // What it mentions, and its files, come at its end.
+    return { type, payload: { ...end, ...(row.role !== 'assistant' && { message }) } }
   }
   if (type === 'message.failed') {
     const { code } = JSON.parse(detail!) as { code: FailureCode }
@@ -187,7 +191,7 @@ function toMessageEvent(
     const attachment = toMessage(row).attachments?.find((attachment) => attachment.id === attachment_id)
     return attachment && { type, payload: { message_id, root_id, conversation_id, attachment } }
   }
-  const message = type === 'message.new' ? toPostedMessage(row) : toMessage(row)
+  const message = type === 'message.new' ? toMessage(toPostedRow(row)) : toMessage(row)
   const thread = state && row.parent_id !== null && COUNTED.has(type) && { root_id, ...toReplyState(state) }
   return { type, payload: { message, ...(thread && { thread }) } } as PersistedEvent
 }

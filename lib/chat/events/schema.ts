@@ -93,6 +93,7 @@ export const PersistedEvent = v.variant('type', [
         v.description('From the assistant (`stop`, `length`, …), or `cancelled`, `failed`, `interrupted`'),
       ),
       usage: v.optional(Usage),
+      message: v.optional(Message),
     }),
   ),
   event(

@@ -125,7 +125,11 @@ export async function replaceMentions(
   { origins, ...mentioned }: Mentioned,
   edited_at: Micros,
 ): Promise<void> {
-  const columns = toColumns({ ...mentioned, origins: origins && { ...origins, edited_at } })
+  await setMentions(tx, messageId, toColumns({ ...mentioned, origins: origins && { ...origins, edited_at } }))
+}
+
+/** Stores the mentions of a message. */
+export async function setMentions(tx: Queries, messageId: string, columns: MentionColumns): Promise<void> {
   await tx.run(
     sql`UPDATE messages SET mention_all = ${columns.mention_all}, mentioned = ${columns.mentioned},
             mention_origins = ${columns.mention_origins}

@@ -9,7 +9,7 @@ import type { Micros } from '../../storage/sql.ts'
 import { CLOSED } from '../memberships/rules.ts'
 import { layoutOf } from '../memberships/rules-look.ts'
 import { toStored } from '../memberships/store-conversations.ts'
-import { assertNoFiles, childPath, postedRole, ROOT_PATH } from './rules.ts'
+import { assertNoFiles, childPath, postedRole, ROOT_PATH, wantedRole } from './rules.ts'
 import { isPlainPlace } from './rules-plain.ts'
 import type { Message, PostRootInput, ReplyState } from './schema.ts'
 import { type MessageRow, toMessage } from './store.ts'
@@ -43,8 +43,11 @@ export interface NewPost {
     | 'variant_of'
     | 'title'
     | 'invocation_id'
+    | 'stream'
   >
   where: { conversation_id: string } | { parent_id: string }
+  /** The process that streams the message, for its host; missing for one that is streamed by calls. */
+  writer?: string
 }
 
 /** A post with the role of its message. */
@@ -118,7 +121,7 @@ export function createBatch(ctx: PostContext) {
       assertMay(ctx.access, by, 'parent_id' in where ? 'reply' : 'post')
       if (input.attachment_ids?.length) assertMay(ctx.access, by, 'attach')
       if (target.is_closed === 1) throw new ChatError('conflict', CLOSED)
-      const role = postedRole(actor, input.role, layoutOf(target))
+      const role = postedRole(actor, wantedRole(input), layoutOf(target))
       if (role === 'assistant') {
         assertMay(ctx.access, by, 'ask')
         assertNoFiles(input.attachment_ids)
@@ -249,6 +252,7 @@ type Position = Pick<MessageRow, 'id' | 'conversation_id' | 'root_id' | 'parent_
 
 function newMessage({ actor, role, input }: DecidedPost, created_at: Micros, position: Position): NewMessage {
   const isAsked = role === 'assistant'
+  const isStreamed = isAsked || input.stream === true
   return {
     id: position.id,
     conversation_id: position.conversation_id,
@@ -256,10 +260,10 @@ function newMessage({ actor, role, input }: DecidedPost, created_at: Micros, pos
     parent_id: position.parent_id,
     posted_by: actor.user_id,
     role,
-    content: isAsked ? '' : input.content,
+    content: isStreamed ? '' : input.content,
     path: position.path,
     depth: position.depth,
-    status: isAsked ? 'streaming' : 'complete',
+    status: isStreamed ? 'streaming' : 'complete',
     created_at,
     edited_at: null,
     deleted_at: null,

@@ -56,7 +56,7 @@ export async function editMentions(
   if (!isSame || stored !== null || after.origins !== null) await replaceMentions(tx, message.id, after, place.at)
   if (isSame) return
 
-  if (added.length > 0 && place.is_direct === 0) await followEdited(tx, message, added)
+  if (added.length > 0 && place.is_direct === 0) await followMentionedIn(tx, message, added)
   const changed = await changeNotifications(ctx, tx, message, place, { before, after, added, removed })
   tx.publishCounts(changed)
   const persons = added.flatMap((id) => known.participating.get(id) ?? [])
@@ -67,8 +67,12 @@ export async function editMentions(
   if (added.length > 0 || isForAll) tx.publishCounts(await giveWay(tx, message))
 }
 
-/** Lets users that an edit mentions follow the thread, from the message on. */
-async function followEdited(tx: Tx, { conversation_id, root_id, created_at: at }: MessageRow, userIds: string[]) {
+/** Lets users that a stored message mentions from now on follow the thread, from the message on. */
+export async function followMentionedIn(
+  tx: Tx,
+  { conversation_id, root_id, created_at: at }: MessageRow,
+  userIds: string[],
+) {
   const users = userIds.map((user_id) => ({ root_id, conversation_id, user_id, at }))
   const added = await followMentioned(tx, users)
   await listThreadsFor(tx, added)

@@ -20,8 +20,12 @@ import type { MessageRow } from './store.ts'
 import type { Parent } from './store-parents.ts'
 import { findAuthors } from './store-quotes.ts'
 
-/** Decides which users each post of a batch mentions and notifies. A root that concerns none costs no statement. */
-export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): PostPart {
+/**
+ * Decides which users each post of a batch mentions and notifies. A root that concerns none costs no statement. `undefined` for a
+ * message that begins to stream, which is posted alone: it has no text yet.
+ */
+export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): PostPart | undefined {
+  if (posts.some(({ input }) => input.stream)) return undefined
   const wanted = posts.map(({ input }) => mentionsWanted(input))
   const { default_level } = ctx.config.notifications
   const notifications = createNotificationBatch({ id: ctx.id, default_level })

@@ -7,6 +7,7 @@ import { createMentioning } from './mentioning.ts'
 import { createQuoting } from './quoting.ts'
 import type { MessageRow } from './store.ts'
 import type { NewMessage, Target } from './store-posts.ts'
+import { createStreaming } from './streaming.ts'
 import { createVariants } from './variants.ts'
 
 /** What a feature adds to the posts of a transaction. Its functions are called in this order, once or for each post. */
@@ -30,6 +31,7 @@ const PARTS: readonly CreatePostPart[] = [
   createVariants,
   createAnswering,
   createFollowing,
+  createStreaming,
   createMentioning,
   createAttaching,
 ]

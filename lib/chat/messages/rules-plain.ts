@@ -9,6 +9,7 @@ export function isPlainRoot(access: Access, { where, actor, input }: NewPost): b
   return (
     'conversation_id' in where &&
     input.role !== 'assistant' &&
+    !input.stream &&
     input.quote_id === undefined &&
     input.variant_of === undefined &&
     input.invocation_id === undefined &&

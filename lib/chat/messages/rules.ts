@@ -61,6 +61,17 @@ export function postedRole(actor: Actor, role: 'user' | 'assistant' | undefined,
   return role ?? (layout === 'assistant' ? 'assistant' : 'user')
 }
 
+/** The role that a post asks for: a program that streams its own text asks no assistant. */
+export function wantedRole({
+  role,
+  stream,
+}: {
+  role?: 'user' | 'assistant' | undefined
+  stream?: boolean | undefined
+}): 'user' | 'assistant' | undefined {
+  return stream ? 'user' : role
+}
+
 /** @throws ChatError `validation_failed` for a question with files */
 export function assertNoFiles(attachmentIds: readonly string[] = []): void {
   if (attachmentIds.length > 0)

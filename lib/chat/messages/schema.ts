@@ -90,8 +90,17 @@ export const Message = v.object({
     ),
   ),
   prompt: v.optional(v.pipe(v.string(), v.description('The question to the assistant'))),
-  requested_by: v.optional(v.pipe(Id, v.description('The user who asked the assistant; counts as its author'))),
-  finish_reason: v.optional(v.pipe(v.string(), v.description('Why an answer ended: `stop`, `length`, …'))),
+  requested_by: v.optional(
+    v.pipe(
+      Id,
+      v.description(
+        'The user who asked the assistant; counts as its author. Beside an author: the person whom a bot or a part of the host answers with a message that is streamed, who may stop it',
+      ),
+    ),
+  ),
+  finish_reason: v.optional(
+    v.pipe(v.string(), v.description('Why an answer, or a message that was streamed, ended: `stop`, `length`, …')),
+  ),
   failure: v.optional(
     v.pipe(
       v.picklist(Object.keys(FAILURES) as FailureCode[]),
@@ -131,11 +140,12 @@ export const ReplyState = v.object({ root_id: Id, ...REPLY_STATE })
 export type ReplyState = v.InferOutput<typeof ReplyState>
 
 const NOT_EMPTY = { properties: { content: { minLength: 1 } } }
+const WITH_TEXT = { required: ['content'], ...NOT_EMPTY }
 
 /** The input of a post. */
 export const MessageInput = v.pipe(
   v.object({
-    content: Content,
+    content: v.optional(Content, ''),
     role: v.optional(
       v.pipe(
         v.picklist(['user', 'assistant']),
@@ -159,13 +169,26 @@ export const MessageInput = v.pipe(
         ),
       ),
     ),
+    stream: v.optional(
+      v.pipe(
+        v.boolean(),
+        v.description(
+          'For bots and system actors: the message begins empty, or with `content` as its first chunk, and is written by `/chunks` until `/end`. Mentions and files are named at its end',
+        ),
+      ),
+    ),
   }),
   // Validators follow these words, and generators of clients pass over them.
   v.metadata({
-    if: { required: ['attachment_ids'], properties: { attachment_ids: { minItems: 1 } } },
+    if: { required: ['stream'], properties: { stream: { const: true } } },
     // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
     then: { properties: { role: { enum: ['user'] } } },
-    else: NOT_EMPTY,
+    else: {
+      if: { required: ['attachment_ids'], properties: { attachment_ids: { minItems: 1 } } },
+      // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
+      then: { required: ['content'], properties: { role: { enum: ['user'] } } },
+      else: WITH_TEXT,
+    },
   }),
 )
 export type MessageInput = v.InferOutput<typeof MessageInput>

@@ -3,23 +3,23 @@ import type { Context } from '../../context.ts'
 import { assertMay, assertMayModerate } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import type { Replier } from '../../core/repliers.ts'
 import { DAY } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
-import { CANCELLED, endAnswer } from '../answers/ending.ts'
+import { CANCELLED, endAnswer, REFUSED } from '../answers/ending.ts'
 import { listChosen, replaceFiles } from '../attachments/attaching.ts'
 import { setExpiry } from '../attachments/store.ts'
 import { type LockedForChange, lockAsMember, refuseClosed, requireMember } from '../memberships/access.ts'
 import { toStored } from '../memberships/store-conversations.ts'
-import { hideDeleted, showRestored } from '../notifications/changing.ts'
+import { showRestored } from '../notifications/changing.ts'
 import { listThreads } from '../unread/store-listing.ts'
+import { countMessage, deleteMessage, toReplier } from './deleting.ts'
 import { editMentions } from './edit-mentions.ts'
 import { reviewMessage } from './review.ts'
 import { assertContentFits, assertNotEmpty, isRedacted } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
 import { findMessage, type MessageRow } from './store.ts'
-import { markDeleted, markRestored, replaceMetadata } from './store-changes.ts'
+import { markRestored, replaceMetadata } from './store-changes.ts'
 import { countPins, setPin } from './store-pins.ts'
 import { relistRepliers } from './store-replies.ts'
 import { replaceContent } from './store-revisions.ts'
@@ -114,25 +114,12 @@ export const remove = useCase({
       const isStopped = await endAnswer(tx, answer, CANCELLED)
       if (message.attachment_list) await setExpiry(tx, messageId, place.at + ctx.config.attachments.deleted_days * DAY)
       if (message.posted_by !== actor.user_id) auditDeletion(tx, actor, message)
-      await recount(tx, message, -1, () =>
-        markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason }),
-      )
-      await relistRepliers(tx, message.root_id, { removed: toReplier(message) })
-      // By the lists as they were: they name the followers.
-      tx.publishCounts(await hideDeleted(tx, message))
-      if (message.id !== message.root_id) await listThreads(tx, [message.root_id])
-      countMessage(tx, message, -1)
-      tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
+      await deleteMessage(tx, message, { at: place.at, by: actor.user_id, reason: input.reason })
       return isStopped
     })
-    if (isCancelled) ctx.answers.cancelled(messageId)
+    if (isCancelled) ctx.answers.ended(messageId)
   },
 })
-
-/** What a reply says of who replied; of a root, and of a message without an author, that is nothing. */
-function toReplier({ parent_id, posted_by, created_at }: MessageRow): Replier | undefined {
-  return parent_id === null || posted_by === null ? undefined : { user_id: posted_by, at: created_at }
-}
 
 /** Without the reason, which only users who may restore the message can read. */
 function auditDeletion(tx: Tx, actor: Actor, { id, conversation_id, posted_by }: MessageRow): void {
@@ -152,7 +139,8 @@ export const restore = useCase({
   run: async (ctx, actor, messageId): Promise<void> => {
     await ctx.write(async (tx) => {
       const { message, place } = await lockMessage(ctx, tx, actor, messageId)
-      const author = message.deleted_by ?? message.posted_by
+      // What the host has refused at its end, its author does not bring back.
+      const author = message.finish_reason === REFUSED ? null : (message.deleted_by ?? message.posted_by)
       assertMayModerate(ctx.access, { ...place, actor }, { author })
       if (!message.deleted_at) throw new ChatError('message_not_deleted')
       if (isRedacted(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
@@ -167,10 +155,6 @@ export const restore = useCase({
     })
   },
 })
-
-function countMessage(tx: Tx, { conversation_id, parent_id }: MessageRow, by: -1 | 1): void {
-  tx.countMessages(conversation_id, { messages: by, roots: parent_id === null ? by : 0 })
-}
 
 /** A pin comes back with its message, unless the conversation has all the pins it may have. */
 async function unpinBeyond({ config }: Context, tx: Tx, { id, conversation_id, pinned_at }: MessageRow): Promise<void> {

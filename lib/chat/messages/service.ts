@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
-import { type ActorInConversation, assertMay } from '../../core/access.ts'
-import { isGuest } from '../../core/actor.ts'
+import type { ActorInConversation } from '../../core/access.ts'
+import { isGuest, isProgram } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { fromInstant } from '../../core/time.ts'
@@ -8,15 +8,12 @@ import { useCase } from '../../core/use-case.ts'
 import { spendBotMessage, spendMessage } from '../../limits/spending.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
-import { listChosen } from '../attachments/attaching.ts'
 import { requireMember, requireReader, unlessOutside } from '../memberships/access.ts'
 import { findMembership } from '../memberships/store.ts'
-import { findLayout } from '../memberships/store-conversations.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { isPosted, type LockedPosts, lockPosts } from './posting.ts'
-import { checkQuote } from './quoting.ts'
-import { reviewMessage } from './review.ts'
-import { assertContentFits, assertNoFiles, assertNotEmpty, postedRole, toPosted } from './rules.ts'
+import { placeOf, reviewPost } from './review-post.ts'
+import { assertContentFits, assertNoFiles, assertNotEmpty, toPosted } from './rules.ts'
 import {
   type Message,
   type PostedMessage,
@@ -26,11 +23,11 @@ import {
   type Revisions,
   RevisionsQuery,
 } from './schema.ts'
-import { findMessage, findPlaceOf, type MessageRow, toMessageFor, withQuotes } from './store.ts'
+import { findMessage, type MessageRow, toMessageFor, withQuotes } from './store.ts'
 import { findEarlier, lockKeysOf, type Repeatable, remember } from './store-idempotency.ts'
 import { withReacted } from './store-reactions.ts'
 import { listRevisions as findRevisions, listRevisionSizes } from './store-revisions.ts'
-import { checkVariant } from './variants.ts'
+import { assertProgram, assertStreamable, beginStreaming } from './streaming.ts'
 
 /**
  * Starts a thread in a conversation and publishes an event.
@@ -136,19 +133,20 @@ export const listRevisions = useCase({
 const sizeOfRevision = ({ content, reason = '' }: Revision) => jsonBytes(content) + jsonBytes(reason) + 100
 
 /** Stores a post; after the commit of a question, starts the answer of the assistant. */
-async function post(ctx: Context, post: NewPost & { input: PostRootInput }): Promise<PostedMessage> {
+export async function post(ctx: Context, post: NewPost & { input: PostRootInput }): Promise<PostedMessage> {
   const { actor, input } = post
+  if (input.stream) await assertMayStream(ctx, post)
   if (isGuest(actor)) await spendMessage(ctx, actor.user_id)
   if (actor.is_bot) await spendOfBot(ctx, post)
   assertContentFits(input.content, ctx.config.limits.message_bytes)
-  assertNotEmpty(input.content, Boolean(input.attachment_ids?.length))
+  if (!input.stream) assertNotEmpty(input.content, Boolean(input.attachment_ids?.length))
   if (input.role === 'assistant') assertNoFiles(input.attachment_ids)
   if (input.role === 'assistant') ctx.answers.assertOpen()
   const repeatable = repeatableOf(post)
   // A hook is called for a caller who is certain.
   if (ctx.host.hooks.beforeMessage && ctx.accounts.remembered?.isCertain(actor) === false)
     throw new ChatError('unauthenticated')
-  const reviewed = ctx.host.hooks.beforeMessage && (await review(ctx, post, repeatable))
+  const reviewed = ctx.host.hooks.beforeMessage && (await reviewPost(ctx, post, repeatable))
   if (reviewed?.role === 'assistant') ctx.answers.assertOpen()
   const { row, message, isReplayed } = await store(ctx, { ...post, input: { ...input, ...reviewed } }, repeatable)
   // It was left out of the first one, which asked the assistant.
@@ -157,9 +155,20 @@ async function post(ctx: Context, post: NewPost & { input: PostRootInput }): Pro
   return { ...toPosted(message), ...(isReplayed && { idempotency_replayed: 'true' }) }
 }
 
+/** @throws ChatError `not_found` for an outsider; `forbidden` for a person; `validation_failed`; `conflict`, `unavailable` */
+async function assertMayStream(ctx: Context, { actor, input, where }: NewPost & { input: PostRootInput }) {
+  if (!isProgram(actor)) {
+    // Whether the conversation exists is no outsider's business.
+    await requireMember(ctx, ctx.db, actor, await placeOf(ctx.db, where))
+    assertProgram(actor)
+  }
+  ctx.answers.assertMayStream()
+  assertStreamable(input)
+}
+
 /** Counts a post of a bot in its conversation. One that the bot does not participate in is refused later, and not counted. */
 async function spendOfBot(ctx: Context, { actor, where }: NewPost): Promise<void> {
-  const id = 'parent_id' in where ? await findPlaceOf(ctx.db, where.parent_id) : where.conversation_id
+  const id = await placeOf(ctx.db, where)
   if (id !== undefined && (await findMembership(ctx.db, id, actor.user_id)))
     await spendBotMessage(ctx, actor.user_id, id)
 }
@@ -167,7 +176,7 @@ async function spendOfBot(ctx: Context, { actor, where }: NewPost): Promise<void
 /** What identifies a post with a key: its input, whatever a hook makes of that. */
 function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput }): Repeatable | undefined {
   const { idempotency_key: key, role = 'user', content, metadata, mentions, attachment_ids, title } = input
-  const { quote_id, variant_of, invocation_id } = input
+  const { quote_id, variant_of, invocation_id, stream } = input
   if (key === undefined) return undefined
   const more = [
     ...(metadata ? [JSON.stringify(metadata)] : []),
@@ -177,61 +186,10 @@ function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput 
     ...(title ? [`title ${title}`] : []),
     ...(variant_of === undefined ? [] : [`variant ${variant_of}`]),
     ...(invocation_id === undefined ? [] : [`invocation ${invocation_id}`]),
+    ...(stream ? ['stream'] : []),
   ]
   const request = [...Object.values<string>(where), role, content, ...more]
   return { user_id: actor.user_id, key, request }
-}
-
-/**
- * The text and the role of a post after the host's hook, which gets no post that is repeated, or refused anyway.
- *
- * @throws ChatError `not_found`, `forbidden` as `addPosts`; `forbidden`, `validation_failed`, `unavailable` by the hook
- */
-async function review(
-  ctx: Context,
-  { actor, input, where }: NewPost,
-  repeatable?: Repeatable,
-): Promise<Pick<PostInput, 'content' | 'role'> | undefined> {
-  const { content, metadata, quote_id, title } = input
-  if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
-  const conversation_id = 'parent_id' in where ? await findPlaceOf(ctx.db, where.parent_id) : where.conversation_id
-  const act = 'parent_id' in where ? 'reply' : 'post'
-  const place = await requireMember(ctx, ctx.db, actor, conversation_id, { act })
-  assertMay(ctx.access, { ...place, actor }, act)
-  const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
-  const role = postedRole(actor, input.role, await findLayout(ctx.db, target.conversation_id))
-  const chosen = { ids: input.attachment_ids ?? [], user_id: actor.user_id, conversation_id: conversation_id! }
-  const answer = {
-    role,
-    conversation_id: chosen.conversation_id,
-    parent_id: 'parent_id' in where ? where.parent_id : null,
-  }
-  const attachments = await listFiles(ctx, input, answer, chosen).catch(async (error: unknown) => {
-    // An earlier call of the same post may have taken them.
-    if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
-    throw error
-  })
-  if (!attachments) return undefined
-  const more = {
-    ...(quote_id && { quote_id }),
-    ...(title && { title }),
-    ...(metadata && { metadata }),
-    ...(attachments.length > 0 && { attachments }),
-  }
-  const message = { actor, ...target, role, content, ...more }
-  return { content: await reviewMessage(ctx, message), role: role === 'assistant' ? role : 'user' }
-}
-
-/** The files of a post. @throws ChatError as `listChosen`, and for a message that the post cannot name */
-async function listFiles(
-  ctx: Context,
-  { quote_id, variant_of }: Pick<PostInput, 'quote_id' | 'variant_of'>,
-  answer: Parameters<typeof checkVariant>[2],
-  chosen: Parameters<typeof listChosen>[1],
-) {
-  if (quote_id !== undefined) await checkQuote(ctx.db, quote_id, chosen.conversation_id)
-  if (variant_of !== undefined) await checkVariant(ctx.db, variant_of, answer)
-  return listChosen(ctx, chosen)
 }
 
 /** Stores a post, unless the same post with the same key was stored before: then it returns that one. */
@@ -242,7 +200,8 @@ async function store(
 ): Promise<Posted & { isReplayed?: true }> {
   const { actor, input } = post
   // A post with files waits for them, and no other post with it.
-  const isAlone = input.role === 'assistant' || actor.system !== undefined || Boolean(input.attachment_ids?.length)
+  const isAsked = input.role === 'assistant' || input.stream === true
+  const isAlone = isAsked || actor.system !== undefined || Boolean(input.attachment_ids?.length)
   if (!repeatable) {
     const posted = isAlone ? undefined : await ctx.queues.posts.add(post)
     if (isPosted(posted)) return posted
@@ -282,5 +241,6 @@ async function addPost(ctx: Context, tx: Tx, post: NewPost, locked: LockedPosts)
     if (post.input.role !== 'assistant') ctx.answers.assertOpen()
     await ctx.answers.claim(tx, posted.row)
   }
+  if (post.input.stream) await beginStreaming(tx, post, posted.row, { max: ctx.config.bots.max_streaming })
   return posted
 }

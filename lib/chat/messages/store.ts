@@ -3,6 +3,7 @@ import { type Access, type ActorInConversation, mayModerate } from '../../core/a
 import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { setStoredJson } from '../../core/stored-json.ts'
 import { toInstant } from '../../core/time.ts'
+import { answeredPerson } from '../../storage/answered-person.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, authorKind, literal, type Micros, sql } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
@@ -10,6 +11,7 @@ import type { FailureCode } from '../answers/schema-failures.ts'
 import type { AnswerColumns } from '../commands/store.ts'
 import type { Metadata } from '../conversations/schema-metadata.ts'
 import { filesIn, type QuotedRow, toQuote } from './rules.ts'
+import { addStreamed } from './rules-streamed.ts'
 import type { Message, MessagePin } from './schema.ts'
 
 /** A row of a message: instants in microseconds, missing values as `null`. */
@@ -30,7 +32,7 @@ export interface MessageRow extends AnswerColumns {
   deleted_at: Micros | null
   deleted_by: string | null
   delete_reason: string | null
-  /** The question. Like the next three, only an answer has it. */
+  /** The question. Only an answer has it, and the usage; the next two also a message that a program has streamed. */
   prompt: string | null
   finish_reason: string | null
   failure: FailureCode | null
@@ -57,6 +59,8 @@ export interface MessageRow extends AnswerColumns {
   author_erased?: Micros | null
   /** The kind of its author, unless that is a person. */
   author_kind?: OtherKind | null
+  /** The person who is answered by a message that a program streams. */
+  answered_id?: string | null
 }
 
 /** A row of a list without a long text, which is read later if it fits into the page. */
@@ -71,7 +75,7 @@ const WITHOUT_TEXT = sql`id, conversation_id, root_id, parent_id, posted_by, rol
   pinned_at, pinned_by, mention_all, mentioned, quote_id, variant_of, invoked_by, invoked_name,
   (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
      FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased,
-  ${authorKind(sql`messages.posted_by`)} AS author_kind`
+  ${authorKind(sql`messages.posted_by`)} AS author_kind, ${answeredPerson(sql`messages`)} AS answered_id`
 
 // The content of an answer in progress is its stored chunks.
 const COLUMNS = sql`${WITHOUT_TEXT}, metadata, prompt,
@@ -149,6 +153,7 @@ export function toMessage(row: MessageRow): Message {
   if (row.quoted && !row.deleted_at) message.quote = toQuote(row.quoted)
   if (row.invoked_by && !row.deleted_at) message.invocation = { user_id: row.invoked_by, name: row.invoked_name! }
   if (row.role === 'assistant') addAnswer(message, row)
+  else addStreamed(message, row)
   return message
 }
 
@@ -183,13 +188,6 @@ export function toMessageFor(access: Access, reader: ActorInConversation, row: M
   if (deleted_at && delete_reason !== null && mayModerate(access, reader, { author: deleted_by ?? posted_by }))
     message.delete_reason = delete_reason
   return message
-}
-
-/** A message at the time of its post: an answer is empty, since later events of the log contain its text. */
-export function toPostedMessage(row: MessageRow): Message {
-  if (row.role !== 'assistant') return toMessage(row)
-  const ended = { edited_at: null, finish_reason: null, failure: null, usage: null }
-  return toMessage({ ...row, content: '', status: 'streaming', ...ended })
 }
 
 /** The message, without a check of rights: the caller checks those of its conversation. By primary key. */

@@ -1,4 +1,4 @@
-import { type Actor, assertUser } from '../../core/actor.ts'
+import { assertUser, isProgram } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { SECOND } from '../../core/units.ts'
@@ -109,8 +109,6 @@ export const remove = useCase({
 })
 
 /** What persons write to each other, all participants read. */
-const isProgram = (actor: Actor) => actor.is_bot === true || actor.system !== undefined
-
 const NO_PROGRAM = { reason: 'role' as const, message: 'Bots and system actors alone give notices.' }
 
 /** @throws ChatError `not_found` unless a thread is one of a conversation, and not deleted */

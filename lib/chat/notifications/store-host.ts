@@ -31,6 +31,7 @@ export interface ToldMessage {
   root_id: string
   created_at: Micros
   author: string | null
+  /** 1 if its text came in chunks, and it is complete by its end. */
   is_answer: number
   posted_by: string | null
   excerpt: string
@@ -44,7 +45,7 @@ export function listTold(db: Queries, messageIds: Iterable<string>): Promise<Tol
   return db.all<ToldMessage>(
     sql`SELECT m.id, m.conversation_id, m.root_id, m.created_at, m.posted_by, substr(m.content, 1, 140) AS excerpt,
             CASE WHEN m.role <> 'assistant' THEN m.posted_by END AS author,
-            CASE WHEN m.role = 'assistant' THEN 1 ELSE 0 END AS is_answer
+            CASE WHEN m.role = 'assistant' OR m.finish_reason IS NOT NULL THEN 1 ELSE 0 END AS is_answer
        FROM messages m JOIN conversations c ON c.id = m.conversation_id
       WHERE m.id ${among(db, messageIds)} AND m.deleted_at IS NULL AND m.status <> 'streaming'
         AND (m.role = 'assistant' OR coalesce(m.mention_all, 0) = 0)

@@ -82,9 +82,10 @@ export function foldMessages<Data extends MessagesData>(
       return message ? withMessage({ ...message, failure: code }) : data
     }
     case 'message.done': {
-      const { message_id, finish_reason, usage } = event.payload
+      const { message_id, finish_reason, usage, message: ended } = event.payload
       const message = find(message_id)
       if (!message) return data
+      if (ended) return withMessage(withOwn(ended, user_id, message.reacted))
       const status = ENDS.find((end) => end === finish_reason) ?? 'complete'
       return withMessage({ ...message, status, finish_reason, ...(usage && { usage }) })
     }

@@ -34,6 +34,7 @@ import * as reactions from '../../chat/reactions/schema.ts'
 import * as receipts from '../../chat/receipts/schema.ts'
 import * as rooms from '../../chat/rooms/schema.ts'
 import * as search from '../../chat/search/schema.ts'
+import * as streaming from '../../chat/streaming/schema.ts'
 import * as threads from '../../chat/threads/schema.ts'
 import * as timeline from '../../chat/timeline/schema.ts'
 import * as unread from '../../chat/unread/schema.ts'
@@ -103,6 +104,7 @@ const FEATURES: object[] = [
   receipts,
   rooms,
   search,
+  streaming,
   resets,
   sessions,
   direct,

@@ -91,7 +91,9 @@ async function composeAll(
 }
 
 async function lookAround({ db }: Pick<Context, 'db'>, events: FeedEvent[]) {
-  const messages = events.flatMap((event) => (event.type === 'message.new' ? [event.data.message] : []))
+  const messages = events.flatMap((event) =>
+    event.type === 'message.new' || event.type === 'message.done' ? (event.data.message ?? []) : [],
+  )
   const parents = messages.flatMap(({ parent_id }) => parent_id ?? [])
   const conversations = new Set(messages.map(({ conversation_id }) => conversation_id))
   return {

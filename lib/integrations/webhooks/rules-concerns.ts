@@ -28,10 +28,15 @@ export function isSent(event: FeedEvent, wish: Wish, surroundings: Surroundings)
         isForeign(event.data.message, wish) &&
         (!wish.only_notified || concerns(event.data.message, user_id, surroundings))
       )
+    case 'message.done':
+      // An answer of the assistant has no author; what a bot streams is as new as its beginning.
+      return (
+        event.data.message?.author_user_id === undefined ||
+        (isForeign(event.data.message, wish) &&
+          (!wish.only_notified || concerns(event.data.message, user_id, surroundings)))
+      )
     case 'message.edited':
       return isForeign(event.data.message, wish)
-    case 'message.done':
-      return event.data.message === undefined || isForeign(event.data.message, wish)
     case 'reactions.changed':
     case 'pin.changed':
       return user_id === null || event.data.user_id !== user_id

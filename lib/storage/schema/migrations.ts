@@ -76,6 +76,7 @@ import { webhooks } from './0085-webhooks.ts'
 import { privateEvents } from './0086-private-events.ts'
 import { commands } from './0087-commands.ts'
 import { lastDeletedId } from './0089-last-deleted-id.ts'
+import { streamedMessages } from './0090-streamed-messages.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -189,6 +190,7 @@ export const MIGRATIONS: readonly Migration[] = [
   privateEvents,
   commands,
   lastDeletedId,
+  streamedMessages,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */
