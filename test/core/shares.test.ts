@@ -189,6 +189,7 @@ const OTHERS: Record<string, string[]> = {
     'lib/chat/rooms/service.ts: rate_limited ×1',
     'lib/chat/rooms/service.ts: takeShared ×1',
     'lib/chat/search/search.ts: rate_limited ×1',
+    'lib/chat/streaming/service.ts: rate_limited ×1',
     'lib/http/request/rate-limit.ts: rate_limited ×1',
     'lib/limits/auth-failures.ts: rate_limited ×1',
     'lib/limits/limiter.ts: rate_limited ×1',
@@ -257,7 +258,7 @@ const OTHERS: Record<string, string[]> = {
   'refuses for the state of the service, of its storage or of a file, not for what a caller has': [
     'lib/accounts/jwt/key-set.ts: unavailable ×1',
     'lib/accounts/sessions/service.ts: unavailable ×1',
-    'lib/assistant/runner.ts: unavailable ×1',
+    'lib/assistant/runner.ts: unavailable ×2',
     'lib/chat/attachments/cleaning.ts: unavailable ×1',
     'lib/chat/attachments/completing.ts: unavailable ×1',
     'lib/chat/avatars/service.ts: unavailable ×1',
