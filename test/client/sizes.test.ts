@@ -12,12 +12,12 @@ const REACT = `${CLIENT}; export * from './lib/client/react/index.ts'`
  * with all that it exports.
  */
 const MAX_BYTES: Record<string, number> = {
-  [CLIENT]: 6_081,
+  [CLIENT]: 6_097,
   "export { parseCommand } from './lib/client/index.ts'": 2_140,
   "export * from './lib/client/store/index.ts'": 12_320,
   "export * from './lib/client/store/parts.ts'": 5_300,
-  [`${CLIENT}; export * from './lib/client/store/index.ts'`]: 17_613,
-  [REACT]: 22_930,
+  [`${CLIENT}; export * from './lib/client/store/index.ts'`]: 17_636,
+  [REACT]: 22_951,
 }
 
 /**
@@ -39,7 +39,7 @@ const MAX_BYTES_LATER: Record<string, number> = {
   'store/readers': 1_020,
   'store/search-pages': 460,
   'store/seen-watches': 1_440,
-  'store/tree': 2_200,
+  'store/tree': 2_212,
   'store/upload-file': 490,
   'store/visits': 710,
 }
