@@ -7,7 +7,7 @@ const FORM = `${'[0-9a-f]'.repeat(16)}.`
 
 /** The condition of a position that is no place in the log. That of another history is one: its webhook is told of the gap. */
 function isNowhere(dialect: Dialect): Sql {
-  if (dialect === 'postgresql') return sql`position !~ '^[0-9a-f]{16}[.][0-9a-z_]+(-[0-9a-z_]+-[0-9a-z]+)?$'`
+  if (dialect === 'postgresql') return sql`position !~ '^[0-9a-f]{16}[.][0-9a-z_]+(-[0-9a-z_]+-[0-9a-z]+){0,1}$'`
   const isAhead = sql`substr(position, 1, 16) = (SELECT value FROM meta WHERE name = 'epoch')
       AND CAST(substr(position, 18) AS INTEGER) > coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)`
   return sql`(position NOT GLOB ${`${FORM}[0-9]*`} OR (${isAhead}))`

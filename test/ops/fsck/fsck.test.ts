@@ -201,7 +201,8 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     })
     await force(
       `INSERT INTO webhooks (id, url, host, types, status, position, created_at)
-         VALUES ('w', 'https://receiver.example', 'receiver.example', '[]', 'disabled', '', 1); ${statements.join('; ')}`,
+         VALUES ('w', 'https://receiver.example', 'receiver.example', '[]', 'disabled', '', 1);
+       INSERT INTO bot_commands (id, commands) VALUES ('b', '[]'); ${statements.join('; ')}`,
     )
     const { findings } = await service.chat.ops.fsck()
     const { count, examples, remedy } = findings.find(({ name }) => name === 'json')!
