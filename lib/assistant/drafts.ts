@@ -1,7 +1,8 @@
-import { toDelta, wholeLength } from '../chat/answers/rules.ts'
+import { toDelta } from '../chat/answers/rules.ts'
 import { insertChunk, takeIndex } from '../chat/answers/store.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
 import type { Context } from '../context.ts'
+import { wholeLength } from '../core/whole-text.ts'
 import type { Tx } from '../live/transaction/transaction.ts'
 
 /** An answer that this process writes. */

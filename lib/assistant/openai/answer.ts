@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as v from 'valibot'
 import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
-import { wholeLength } from '../../chat/answers/rules.ts'
 import { Usage } from '../../chat/answers/schema.ts'
 import { isVisible } from '../../core/characters.ts'
 import { isStorable } from '../../core/schema.ts'
+import { wholeLength } from '../../core/whole-text.ts'
 import type { AnswerPiece } from '../provider.ts'
 
 /** How long chunks are read before other work gets a turn. */

@@ -57,12 +57,6 @@ function filesOf(list: string): NonNullable<Turn['attachments']> {
   return (JSON.parse(list) as Attachment[]).map(({ id, name, type, size }) => ({ id, name, type, size }))
 }
 
-/** The end of a text without half a surrogate pair: providers may split one. */
-export function wholeLength(text: string): number {
-  const last = text.charCodeAt(text.length - 1)
-  return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length
-}
-
 /** The place of a chunk: its message, and the place of that. */
 export interface ChunkPlace {
   message_id: string

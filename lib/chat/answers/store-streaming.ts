@@ -34,3 +34,12 @@ export async function countChunks(db: Queries, messageId: string): Promise<numbe
   )
   return row!.count
 }
+
+/** The messages of a conversation that a user streams as a program. By the messages in progress, which are few. */
+export async function listStreamedBy(tx: Queries, conversationId: string, userId: string): Promise<string[]> {
+  const rows = await tx.all<{ id: string }>(
+    sql`SELECT m.id FROM answers_under_way a JOIN messages m ON m.id = a.message_id
+      WHERE a.conversation_id = ${conversationId} AND m.posted_by = ${userId} AND m.role <> 'assistant'`,
+  )
+  return rows.map(({ id }) => id)
+}

@@ -1,6 +1,8 @@
 import type { AuditActor } from '../../accounts/audit/store.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
+import { endAnswer, INTERRUPTED } from '../answers/ending.ts'
+import { listStreamedBy } from '../answers/store-streaming.ts'
 import { hide } from '../conversations/removal.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { lockAsSystem } from '../memberships/access.ts'
@@ -18,7 +20,7 @@ import { clearFollowsLater } from '../unread/clearing.ts'
 
 /**
  * Removes a participant, revokes the invites that the participant created, and publishes an event. The participant's
- * streams of the conversation close.
+ * streams of the conversation close, and what a bot writes there is interrupted.
  *
  * @param why the actor that removes the participant, as in an audit entry, or the reason of the removal
  */
@@ -29,6 +31,8 @@ export async function endParticipation(
   { by = {}, reason }: { by?: AuditActor; reason?: 'erasure' },
 ): Promise<void> {
   const { conversation_id, user_id } = participant
+  for (const message_id of await listStreamedBy(tx, conversation_id, user_id))
+    await endAnswer(tx, { message_id, conversation_id }, INTERRUPTED)
   await deleteParticipant(tx, conversation_id, user_id)
   // An erasure removes these rows of the user itself.
   if (reason !== 'erasure') {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Ancestor, toTurns, wholeLength } from '../../../lib/chat/answers/rules.ts'
+import { type Ancestor, toTurns } from '../../../lib/chat/answers/rules.ts'
 import { pathsDownTo } from '../../../lib/chat/messages/rules.ts'
+import { wholeLength } from '../../../lib/core/whole-text.ts'
 
 const says = (content: string, more: Partial<Ancestor> = {}): Ancestor => ({
   role: 'user',
