@@ -5,7 +5,7 @@ import { USE_CASES } from '../../lib/features.ts'
 /** Verbs of what deletes, or ends a means of access. */
 const FREEING = /^(remove|revoke|end|erase|delete|drop|logout|lockDown|forget|unpin)/
 
-/** What has such a name, and yet does neither for its caller: a rule of limits, a mail that could not be sent. */
+/** What has such a name, and yet does neither for its caller: a rule of limits, a mail that could not be sent, the end of a text. */
 const NEED_NO_RESERVE = ['answers.end', 'limits.deleteAssignment', 'limits.deleteProfile', 'mails.drop']
 
 it('each use-case that deletes, or ends a means of access, may use the reserve of a full disk', () => {
