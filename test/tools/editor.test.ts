@@ -12,15 +12,17 @@ describe('an editor', () => {
 
   it('shows what a function of the service does, its input and its failures', () => {
     const text = editor.hover('service')
-    expect(text).toContain('reply(actor: Actor, parent_id: string, input: PostInput): Promise<PostedMessage>')
+    expect(text).toContain('reply(actor: Actor, parent_id: string, input?: PostInput): Promise<PostedMessage>')
     expect(fieldsAt('input')).toContain(`{
-    content: string;
+    content?: string | undefined;
     role?: "user" | "assistant" | undefined;
     metadata?: Record<string, unknown> | undefined;
     mentions?: MentionsInput | undefined;
     attachment_ids?: string[] | undefined;
     quote_id?: string | undefined;
+    invocation_id?: string | undefined;
     variant_of?: string | undefined;
+    stream?: boolean | undefined;
     idempotency_key?: string | undefined;
 }`)
     expect(text).toContain('Adds a reply under a message')
@@ -30,16 +32,18 @@ describe('an editor', () => {
   it('shows the same of a method of the client', () => {
     const text = editor.hover('client')
     expect(text).toContain(
-      'reply(parent_id: string, input: MessageInput, options?: CallOptions): Promise<PostedMessage>',
+      'reply(parent_id: string, input?: MessageInput, options?: CallOptions): Promise<PostedMessage>',
     )
     expect(fieldsAt('client input')).toContain(`{
-    content: string;
+    content?: string | undefined;
     role?: "user" | "assistant" | undefined;
     metadata?: Record<string, unknown> | undefined;
     mentions?: MentionsInput | undefined;
     attachment_ids?: string[] | undefined;
     quote_id?: string | undefined;
+    invocation_id?: string | undefined;
     variant_of?: string | undefined;
+    stream?: boolean | undefined;
 }`)
     expect(text).toContain('Reply to a message.')
     expect(text).toMatch(/@throws ChatError `not_found`[^@]*`message_deleted`/)
@@ -71,10 +75,12 @@ describe('an editor', () => {
     expect(editor.completions('field')).toEqual([
       'attachment_ids',
       'idempotency_key',
+      'invocation_id',
       'mentions',
       'metadata',
       'quote_id',
       'role',
+      'stream',
       'variant_of',
     ])
   })

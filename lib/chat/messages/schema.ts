@@ -186,7 +186,7 @@ export const MessageInput = v.pipe(
     else: {
       if: { required: ['attachment_ids'], properties: { attachment_ids: { minItems: 1 } } },
       // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
-      then: { required: ['content'], properties: { role: { enum: ['user'] } } },
+      then: { required: ['content'], properties: { content: {}, role: { enum: ['user'] } } },
       else: WITH_TEXT,
     },
   }),

@@ -13,7 +13,8 @@ export function useNotices(
   root_id: string | undefined,
   isOutside: boolean,
 ): readonly Notice[] {
-  const { notices } = useReadable(isOutside ? NOTHING : noticesOf(useApp().store).list(conversation_id))
+  const { store } = useApp()
+  const { notices } = useReadable(isOutside ? NOTHING : noticesOf(store).list(conversation_id))
   return useMemo(() => notices.filter((notice) => notice.root_id === root_id), [notices, root_id])
 }
 
