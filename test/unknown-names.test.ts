@@ -8,7 +8,7 @@ import { createStorage } from 'unstorage'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createAdminClient } from '../lib/client/admin.ts'
 import { ADMIN_OPERATIONS } from '../lib/client/admin-operations.ts'
-import { createChatClient } from '../lib/client/index.ts'
+import { createChatClient, streamMessage } from '../lib/client/index.ts'
 import type { Operation } from '../lib/client/operation.ts'
 import { OPERATIONS } from '../lib/client/operations.ts'
 import { ChatProvider, useConversation, useConversations, useSearch, useSeen } from '../lib/client/react/index.ts'
@@ -112,6 +112,7 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'searchMessages(options)': (bad) => first(searchMessages(client, { q: 'steam' }, bad)),
   'searchOf(options)': (bad) => searchOf(store, bad),
   'StoreSeen.observe(options)': (bad) => seenOf(store).observe({} as Element, {} as never, bad),
+  'streamMessage(input)': (bad) => streamMessage(client, 'x', bad),
   'useConversations(options)': (bad) => render(() => useConversations(bad)),
   'useConversation(options)': (bad) => render(() => useConversation('x', bad)),
   'useSearch(options)': (bad) => render(() => useSearch(undefined, bad)),
@@ -158,6 +159,9 @@ const ACCEPTING: Record<string, string> = {
   'presenceOf(store)': MADE_BY_US,
   'receiptsOf(store)': MADE_BY_US,
   'commandsOf(store)': MADE_BY_US,
+  'MessageStream.end(input)': 'an input of a use-case, which refuses it',
+  'ClientMessageStream.end(input)': SENT,
+  'streamMessage(client)': MADE_BY_US,
   'parseCommand(commands)': MADE_BY_US,
   'parseCommand(people)': 'participants have more fields',
   'StoreCommands.invoke(call)': SENT,

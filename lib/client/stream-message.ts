@@ -1,7 +1,9 @@
 import type { EndInput, Message, RootInput } from '../api/client-entities.ts'
 import { ChatError } from '../core/chat-error.ts'
+import type { NamesOf } from '../core/known-names.ts'
 import { wholeLength } from '../core/whole-text.ts'
 import { createBackoff, isTransient, pause } from './backoff.ts'
+import { refuseUnknown } from './options.ts'
 import type { ChatClient } from './types.ts'
 
 /** What a message that is streamed begins with. */
@@ -11,6 +13,8 @@ export interface StreamMessageInput extends Pick<RootInput, 'metadata' | 'invoca
   /** A second message with the same key is the first one. Default: a new one */
   idempotency_key?: string
 }
+
+const INPUT: NamesOf<StreamMessageInput> = { parent_id: 0, metadata: 0, invocation_id: 0, idempotency_key: 0 }
 
 /** A message that a bot writes piece by piece. */
 export interface ClientMessageStream {
@@ -57,7 +61,7 @@ const MAX_RETRY_MS = 45_000
  * Begins a message of a bot that is written piece by piece: a new thread, or a reply with `parent_id`. What was received is
  * sent on as chunks, each again after a failure that may pass, so that the service stores each once.
  *
- * @throws ChatError as `messages.postRoot` and `messages.reply`
+ * @throws ChatError as `messages.postRoot` and `messages.reply`; TypeError for what is no client, and for an unknown name in `input`
  * @example
  * const stream = await streamMessage(client, conversation_id, { parent_id })
  * for await (const piece of pieces) await stream.write(piece)
@@ -66,11 +70,15 @@ const MAX_RETRY_MS = 45_000
 export async function streamMessage(
   client: ChatClient,
   conversation_id: string,
-  { parent_id, idempotency_key = crypto.randomUUID(), ...input }: StreamMessageInput = {},
+  input: StreamMessageInput = {},
 ): Promise<ClientMessageStream> {
+  if (typeof client?.answers?.addChunk !== 'function')
+    throw new TypeError('streamMessage needs a client: pass what createChatClient returned')
+  refuseUnknown('streamMessage', input, INPUT)
+  const { parent_id, idempotency_key = crypto.randomUUID(), ...more } = input
   const control = new AbortController()
   const { signal } = control
-  const begin = { ...input, stream: true }
+  const begin = { ...more, stream: true }
   const options = { headers: { 'idempotency-key': idempotency_key } }
   const { message_id, root_id } = await persistently(signal, () =>
     parent_id === undefined

@@ -14,11 +14,11 @@ const REACT = `${CLIENT}; export * from './lib/client/react/index.ts'`
 const MAX_BYTES: Record<string, number> = {
   [CLIENT]: 6_097,
   "export { parseCommand } from './lib/client/index.ts'": 2_140,
-  "export { streamMessage } from './lib/client/index.ts'": 1_320,
+  "export { streamMessage } from './lib/client/index.ts'": 1_530,
   "export * from './lib/client/store/index.ts'": 12_320,
   "export * from './lib/client/store/parts.ts'": 5_300,
   [`${CLIENT}; export * from './lib/client/store/index.ts'`]: 17_636,
-  [REACT]: 22_955,
+  [REACT]: 22_960,
 }
 
 /**
