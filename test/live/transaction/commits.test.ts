@@ -41,7 +41,8 @@ describeService('commits', (service) => {
 
   it('are published in the order of the log, also beside one that makes notifications', async () => {
     const grace = await service.signIn('grace')
-    await ada.participants.add(conversation_id, { user_id: grace.id })
+    const { conversation_id: shared } = await ada.conversations.create({ title: 'Shared' })
+    await ada.participants.add(shared, { user_id: grace.id })
     const direct = await ada.conversations.direct({ user_id: grace.id })
     const { message } = await ada.messages.postRoot(direct.conversation.id, { content: 'The first' })
     published.length = 0
