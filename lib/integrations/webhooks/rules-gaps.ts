@@ -14,10 +14,7 @@ const MAX_GAPS = 32
 
 /** The gaps of a webhook that its receiver was not told of, the first one first. */
 export function parseGaps(text: string | null): Gap[] {
-  if (text === null) return []
-  const gaps = JSON.parse(text) as Gap | Gap[]
-  // Up to version 0.3 there was one.
-  return Array.isArray(gaps) ? gaps : [gaps]
+  return text === null ? [] : (JSON.parse(text) as Gap[])
 }
 
 /** Gaps as they are stored. */
