@@ -1,4 +1,4 @@
-import type { AuditEntry, EphemeralEvent, MadeNotification, PersistedEvent, PrivateEvent } from '../../context.ts'
+import type { AuditEntry, EphemeralEvent, MadeNotification, PrivateEvent } from '../../context.ts'
 import { type Metrics, refusalOf } from '../../metrics/registry.ts'
 import type { Database, TransactionOptions, Writing } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
@@ -8,7 +8,9 @@ import { type Addition, type Appended, appendEvents, type NewEvent } from '../lo
 import type { NumberedEvent } from '../log/log.ts'
 import { appendPrivateEvents, type NewPrivateEvent } from '../log/private.ts'
 import { insertRevocations, type Revocation } from '../log/revocations.ts'
-import type { Commits, EventRange } from './commits.ts'
+import type { Audited, Commit, Commits } from './commits.ts'
+import { createPublishOrder, type Ticket } from './publish-order.ts'
+import { idsOf, toPrivateRange, toRange } from './ranges.ts'
 
 /** A transaction that collects its events. */
 export interface Tx extends Writing {
@@ -89,14 +91,21 @@ export function createWrite(deps: {
   id: () => string
 }) {
   const { db, commits, metrics, now, id } = deps
+  const order = createPublishOrder()
   return async <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> => {
     const started = performance.now()
+    const place: { ticket?: Ticket } = {}
     const attempt = db.write(async (queries) => {
+      // PostgreSQL may have aborted an attempt before.
+      place.ticket?.leave()
       const { tx, changes, outcome, entries, tasks, notified } = collect(queries, now)
 
       const value = await work(tx)
       const additions = changes.list()
-      const appended = changes.append(queries, additions)
+      const appended = changes.append(queries, additions).then((done) => {
+        if (queries.dialect === 'postgresql') place.ticket = order.enter(done.heads)
+        return done
+      })
       queries.defer(appended)
       // One after the other: on SQLite the numbers of the lines are known in advance.
       const { told } = outcome
@@ -109,35 +118,51 @@ export function createWrite(deps: {
       // Inside an object: a promise as the result would be awaited before the commit.
       return { value, outcome, audited, additions, appended, toldRows, notified, has_tasks: tasks.length > 0 }
     }, options)
-    const committed = await attempt.catch((error) => {
+    try {
+      const committed = await attempt
+      metrics.write((performance.now() - started) / 1000)
+      // Together: each writer of a shared commit then publishes the same number of microtasks after it, so in order.
+      const [appended, ...made] = await Promise.all([committed.appended, ...committed.notified])
+      const turn = place.ticket?.turn()
+      if (turn) await turn
+      commits.publish(toCommit(committed, appended, made.flat()))
+      return committed.value
+    } catch (error) {
       const refusal = refusalOf(error)
       if (refusal) metrics.refused(refusal)
       throw error
-    })
-    const { value, outcome, audited, additions, appended, toldRows, notified, has_tasks } = committed
-    metrics.write((performance.now() - started) / 1000)
-    // Together: each writer of a shared commit then publishes the same number of microtasks after it, so in order.
-    const [{ heads, rows }, ...made] = await Promise.all([appended, ...notified])
-    const logged = additions.filter(({ conversation_id, events }) => heads.has(conversation_id) && events.length > 0)
-    const ids = idsOf(rows)
-    const ranges = logged.map((addition) => toRange(addition, heads.get(addition.conversation_id)!, ids))
-    for (const { conversation_id, known } of ranges) outcome.conversations.set(conversation_id, known)
-    const notifications = made.flat()
-    outcome.ephemeral.push(...eventsOf(notifications))
-    const privates = toldRows.map((row, index) => toPrivateRange(outcome.told[index]!, row))
-    const allRows = toldRows.length > 0 ? [...rows, ...toldRows] : rows
-    commits.publish({
-      ...outcome,
-      rows: allRows,
-      additions: logged,
-      ranges,
-      privates,
-      audited,
-      notifications,
-      has_tasks,
-    })
-    return value
+    } finally {
+      place.ticket?.leave()
+    }
   }
+}
+
+/** What a transaction has committed, with the numbers of its events. */
+function toCommit(
+  {
+    outcome,
+    additions,
+    toldRows,
+    audited,
+    has_tasks,
+  }: {
+    outcome: Omit<Outcome, 'rows'>
+    additions: Addition[]
+    toldRows: FeedRow[]
+    audited: Audited[]
+    has_tasks: boolean
+  },
+  { heads, rows }: Appended,
+  notifications: MadeNotification[],
+): Commit {
+  const logged = additions.filter(({ conversation_id, events }) => heads.has(conversation_id) && events.length > 0)
+  const ids = idsOf(rows)
+  const ranges = logged.map((addition) => toRange(addition, heads.get(addition.conversation_id)!, ids))
+  for (const { conversation_id, known } of ranges) outcome.conversations.set(conversation_id, known)
+  outcome.ephemeral.push(...eventsOf(notifications))
+  const privates = toldRows.map((row, index) => toPrivateRange(outcome.told[index]!, row))
+  const allRows = toldRows.length > 0 ? [...rows, ...toldRows] : rows
+  return { ...outcome, rows: allRows, additions: logged, ranges, privates, audited, notifications, has_tasks }
 }
 
 /** A transaction that collects events, audit entries and tasks until its work is done. */
@@ -261,37 +286,4 @@ function eventsOf(notifications: readonly MadeNotification[]): Ephemeral[] {
     events.push({ conversation_id, user_ids: users.map(({ user_id }) => user_id), event })
   }
   return [...changes.values(), ...events]
-}
-
-/** New events with their numbers, as a read of the log would return them, if the payloads of all are known. */
-function toRange({ conversation_id, at, events }: Addition, before: number, ids: Map<string, number[]>): EventRange {
-  const lines = events.map(({ type, payload }, index) => {
-    const event = payload && ({ type, payload } as PersistedEvent)
-    return { seq: before + 1 + index, conversation_id, at, ...(event && { event }) }
-  })
-  const known = lines.every((line) => line.event) ? lines : []
-  return {
-    conversation_id,
-    first: before + 1,
-    last: before + events.length,
-    known,
-    ids: ids.get(conversation_id) ?? [],
-  }
-}
-
-/** A new private event, as the range of itself. */
-function toPrivateRange({ conversation_id, for_user_id, event }: NewPrivateEvent, row: FeedRow): EventRange {
-  const line = { seq: row.seq, conversation_id, at: row.created_at, for_user_id, event }
-  return { conversation_id, first: row.seq, last: row.seq, known: [line], ids: [row.id] }
-}
-
-/** The numbers of new lines among all events, by conversation and in its order. */
-function idsOf(rows: FeedRow[]): Map<string, number[]> {
-  const ids = new Map<string, number[]>()
-  for (const { conversation_id, id } of rows) {
-    const some = ids.get(conversation_id)
-    if (some) some.push(id)
-    else ids.set(conversation_id, [id])
-  }
-  return ids
 }
