@@ -4,7 +4,13 @@ import { Id, Instant, Limit } from '../../core/schema.ts'
 const Tokens = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)))
 
 /** The token usage of an answer, as its provider counts it. */
-export const Usage = v.object({ prompt_tokens: Tokens, completion_tokens: Tokens, total_tokens: Tokens })
+export const Usage = v.object({
+  prompt_tokens: Tokens,
+  completion_tokens: Tokens,
+  total_tokens: Tokens,
+  cached_tokens: v.pipe(Tokens, v.description('Those of the prompt that the provider had in its cache')),
+  reasoning_tokens: v.pipe(Tokens, v.description('Those of the answer that the model spent on reasoning')),
+})
 export type Usage = v.InferOutput<typeof Usage>
 
 /** The text that a chunk adds to an answer; `role` is in the first chunk. */
