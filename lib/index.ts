@@ -1,6 +1,15 @@
 export { type JwtOptions, jwtIdentity } from './accounts/jwt/port.ts'
 export type * from './api/entities.ts'
-export type { AnswerPiece, Assistant, AssistantRequest, Turn } from './assistant/provider.ts'
+export type {
+  AnswerPiece,
+  Assistant,
+  AssistantRequest,
+  PartPiece,
+  ProviderSource,
+  ProviderTool,
+  TextPiece,
+  Turn,
+} from './assistant/provider.ts'
 export { AnswerFailure } from './chat/answers/answer-failure.ts'
 export { type Config, ConfigError, type ConfigInput, parseConfig } from './config/parse.ts'
 export type { Reloaded } from './config/reload.ts'

@@ -32,8 +32,50 @@ export interface AssistantRequest {
   signal: AbortSignal
 }
 
-/** A chunk of an answer: text, or text with metadata of the whole answer. The last value of each field counts. */
-export type AnswerPiece = string | { delta?: string; usage?: Usage; finish_reason?: string }
+/** A call of a tool that the provider runs itself: with `output` or `error` it has ended. One call has one `id`. */
+export interface ProviderTool {
+  id: string
+  name: string
+  input?: unknown
+  output?: unknown
+  error?: string
+}
+
+/** What an answer refers to: a page with an http(s) address, or a file with its media type. */
+export interface ProviderSource {
+  url?: string
+  filename?: string
+  media_type?: string
+  title?: string
+  /** Where the text refers to it, in UTF-16 units: from, to. */
+  range?: [from: number, to: number]
+}
+
+/** Text, or text with fields of the whole answer. The last value of each field counts. */
+export interface TextPiece {
+  delta?: string
+  usage?: Usage
+  finish_reason?: string
+  /** Replaces the metadata of the message, which are those of the question until then. */
+  metadata?: Record<string, unknown>
+}
+
+/** A chunk of an answer beside its text: one part of it, or a change of one. */
+export type PartPiece =
+  | { reasoning: string }
+  /** A tool of the request that the service is to run. `input` is a value, or its JSON. */
+  | { tool_call: { id?: string; name: string; input: unknown } }
+  | { tool: ProviderTool }
+  | { source: ProviderSource }
+  | { file: { name: string; bytes: Uint8Array } }
+  /** One name and key make one part: its last value counts. */
+  | { data: { name: string; key?: string; data: unknown } }
+
+/**
+ * A chunk of an answer. `provider_data` is JSON that is stored with the chunk, returned to the provider, and shown to no
+ * reader.
+ */
+export type AnswerPiece = string | ((TextPiece | PartPiece) & { provider_data?: unknown })
 
 /**
  * Writes answers: yields one chunk after another, and returns when the answer is complete. An exception ends the answer

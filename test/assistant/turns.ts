@@ -1,4 +1,4 @@
-import type { AnswerPiece, AssistantRequest } from '../../lib/assistant/provider.ts'
+import type { AnswerPiece, AssistantRequest, TextPiece } from '../../lib/assistant/provider.ts'
 import { ChatError } from '../../lib/core/errors.ts'
 
 /** The input of an assistant for a thread that begins with `prompt`. */
@@ -16,9 +16,9 @@ async function* missing(): AsyncGenerator<Uint8Array> {
 /** A whole answer: its texts, and the last metadata. */
 export async function collect(answer: AsyncIterable<AnswerPiece>) {
   const pieces: string[] = []
-  const rest: Exclude<AnswerPiece, string> = {}
+  const rest: TextPiece = {}
   for await (const piece of answer) {
-    const { delta, ...known } = typeof piece === 'string' ? { delta: piece } : piece
+    const { delta, ...known } = typeof piece === 'string' ? { delta: piece } : (piece as TextPiece)
     if (delta !== undefined) pieces.push(delta)
     Object.assign(rest, known)
   }

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
 import { Usage } from '../../chat/answers/schema.ts'
-import type { AnswerPiece } from '../provider.ts'
+import type { TextPiece } from '../provider.ts'
 
 /** What one event of a streamed answer, or a response that is not streamed, contains. */
-export type ChunkPiece = Exclude<AnswerPiece, string>
+export type ChunkPiece = TextPiece
 
 /** A keyword of the protocol. It is logged, so free text of the server does not match. */
 const FinishReason = v.pipe(v.string(), v.regex(/^[\w-]{0,64}$/))
