@@ -124,7 +124,15 @@ async function endRun(
 ): Promise<boolean> {
   const at = await lockAsSystem(ctx, tx, run.conversation_id)
   if (at === undefined) return false
-  if (!(await endAnswer(tx, run, { ...end, failure: failure?.code }, { only: { writer: run.writer } }))) return false
+  if (
+    !(await endAnswer(
+      tx,
+      run,
+      { ...end, failure: failure?.code, retry_after_seconds: failure?.retry_after_seconds },
+      { only: { writer: run.writer } },
+    ))
+  )
+    return false
   if (isAway) await notifyAsker(ctx, tx, run, at)
   return true
 }

@@ -23,7 +23,15 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
     role: { values: ['user', 'assistant', 'system'] },
     status: { values: ['streaming', 'complete', 'cancelled', 'failed', 'interrupted'] },
     failure: {
-      values: ['timeout', 'provider_error', 'connection_lost', 'invalid_answer', 'empty_answer', 'answer_too_long'],
+      values: [
+        'timeout',
+        'provider_error',
+        'provider_busy',
+        'connection_lost',
+        'invalid_answer',
+        'empty_answer',
+        'answer_too_long',
+      ],
     },
   },
   attachments: {

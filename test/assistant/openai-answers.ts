@@ -15,5 +15,7 @@ export const DONE = 'data: [DONE]\n\n'
 export async function answerOf(behaviour: Behaviour) {
   const model = await startModelServer(behaviour)
   const headers: [string, string][] = [['X-Key', SECRET_HEADER]]
-  return collect(createOpenAi({ base_url: model.url, model: 'tiny', api_key: KEY, headers })(asking('Hi')))
+  return collect(
+    createOpenAi({ base_url: model.url, model: 'tiny', api_key: KEY, headers, pauses_ms: [0, 0] })(asking('Hi')),
+  )
 }

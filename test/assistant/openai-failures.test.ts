@@ -3,7 +3,15 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { createOpenAi } from '../../lib/assistant/openai/provider.ts'
 import { AnswerFailure } from '../../lib/chat/answers/answer-failure.ts'
-import { type Behaviour, completes, diesAfter, refuses, startModelServer, writes } from '../support/model-server.ts'
+import {
+  type Behaviour,
+  completes,
+  diesAfter,
+  refuses,
+  startModelServer,
+  streams,
+  writes,
+} from '../support/model-server.ts'
 import { answerOf, KEY, MIDDLE, SECRET_HEADER } from './openai-answers.ts'
 import { asking, collect } from './turns.ts'
 
@@ -12,12 +20,7 @@ describe('a failed answer', () => {
 
   it.each<[string, Behaviour, string, unknown]>([
     ['401', refuses(401, error), 'provider_error', 'status 401: invalid_api_key, invalid_request_error'],
-    [
-      '429',
-      refuses(429, { error: 'later' }, { 'retry-after': '1' }),
-      'provider_error',
-      'status 429: 17 characters without a code',
-    ],
+    ['429', refuses(429, { error: 'later' }), 'provider_busy', 'status 429: 17 characters without a code'],
     ['500 in HTML', refuses(500, '<h1>No</h1>'), 'provider_error', 'status 500: 11 characters without a code'],
     ['500 without a word', refuses(500, ''), 'provider_error', 'status 500: 0 characters without a code'],
     [
@@ -26,7 +29,9 @@ describe('a failed answer', () => {
       'provider_error',
       'status 500: 0 characters without a code',
     ],
-    ['204', ({ response }) => void response.writeHead(204).end(), 'connection_lost', expect.any(String)],
+    ['503', refuses(503, ''), 'provider_busy', 'status 503: 0 characters without a code'],
+    ['529', refuses(529, ''), 'provider_busy', 'status 529: 0 characters without a code'],
+    ['204', ({ response }) => void response.writeHead(204).end(), 'empty_answer', 'ended with no reason'],
     ['an error in a stream', writes(MIDDLE, 'data: {"error":{"code":500}}\n\n'), 'provider_error', '500'],
     [
       'an error beside the choices',
@@ -38,9 +43,9 @@ describe('a failed answer', () => {
     ['an error that says 200', refuses(200, error), 'provider_error', expect.any(String)],
     ['no answer at all', ({ response }) => response.destroy(), 'provider_error', expect.any(String)],
     ['a connection that breaks', diesAfter('Hel'), 'connection_lost', expect.any(String)],
-    ['an end in the middle', writes(MIDDLE), 'connection_lost', 'the body ended before the answer'],
-    ['an end in a line', writes(MIDDLE, 'dat'), 'connection_lost', expect.any(String)],
-    ['an empty stream', writes(), 'connection_lost', expect.any(String)],
+    ['an empty stream', writes(), 'empty_answer', 'ended with no reason'],
+    ['a stream of nothing', streams(), 'empty_answer', 'ended with stop'],
+    ['empty JSON', refuses(200, { choices: [{ message: { content: null } }] }), 'empty_answer', 'ended with no reason'],
     ['a page', refuses(200, '<!doctype html>\n<h1>Welcome</h1>'), 'invalid_answer', '15 characters without a code'],
     ['rubbish', writes('\u0000\ufffd\n'), 'invalid_answer', expect.any(String)],
     ['rubbish of bytes', writes(new Uint8Array([0xff, 0x0a])), 'invalid_answer', expect.any(String)],
@@ -105,7 +110,7 @@ describe('a failed answer', () => {
   it('is reported for a server that cannot be reached', async () => {
     const model = await startModelServer()
     await model.close()
-    const answer = createOpenAi({ base_url: model.url, model: 'tiny', api_key: KEY })(asking('Hi'))
+    const answer = createOpenAi({ base_url: model.url, model: 'tiny', api_key: KEY, pauses_ms: [] })(asking('Hi'))
     const cause = expect.stringContaining('ECONNREFUSED')
     await expect(collect(answer)).rejects.toMatchObject({ code: 'provider_error', cause })
   })

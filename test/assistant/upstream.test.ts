@@ -12,6 +12,9 @@ import {
 } from '../support/model-server.ts'
 import { ANSWER_BYTES, KEY, startTalk, TENANT } from './talks.ts'
 
+/** Longer than the provider waits: it does not call again. */
+const LATER = { 'retry-after': '60' }
+
 describeOnEachDatabase('answers of a model server', (openUrl) => {
   it('stream to the readers, and are complete with usage and finish reason', async () => {
     const { talk } = await startTalk(await openUrl(), streams('Light ', 'scatt', 'ers.'))
@@ -42,13 +45,15 @@ describeOnEachDatabase('answers of a model server', (openUrl) => {
   it.each<[code: string, what: string, behaviour: Behaviour, content: string]>([
     ['connection_lost', 'a server that dies midway', diesAfter('Light ', 'sc'), 'Light sc'],
     ['provider_error', 'a refusal', refuses(401, { error: { message: 'No such key' } }), ''],
-    ['provider_error', 'a server that fails', refuses(500, '<h1>No</h1>'), ''],
+    ['provider_error', 'a server that fails', refuses(500, '<h1>No</h1>', LATER), ''],
+    ['provider_busy', 'a server that is busy', refuses(429, '', LATER), ''],
     ['invalid_answer', 'rubbish', writes('\u0000\ufffd\n'), ''],
     ['invalid_answer', 'rubbish midway', writes(said('Light '), 'data: {"choices"\n\n'), 'Light '],
   ])('fail with %s through %s, and keep the text so far', async (code, _, behaviour, content) => {
     const { talk } = await startTalk(await openUrl(), behaviour)
     const { events, message, produced } = await talk()
     expect(events.at(-2)!.event).toMatchObject({ type: 'message.failed', payload: { code } })
+    if (code === 'provider_busy') expect(events.at(-2)!.event.payload).toMatchObject({ retry_after_seconds: 60 })
     expect(message).toMatchObject({ status: 'failed', finish_reason: 'failed', content })
     expect([textOf(events), produced]).toEqual([content, content])
   })

@@ -144,8 +144,9 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       message_id: REPLY,
       root_id: ROOT,
       conversation_id: CONVERSATION,
-      code: 'timeout',
-      message: 'The assistant took too long.',
+      code: 'provider_busy',
+      message: 'The assistant is busy.',
+      retry_after_seconds: 30,
     },
   },
   'message.done': {

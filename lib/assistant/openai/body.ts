@@ -41,3 +41,8 @@ export function connectionError(error: unknown): string {
   // After attempts at several addresses the error has no message.
   return cause?.message || cause?.code || message
 }
+
+/** Whether no server has taken the connection. */
+export function isRefused(error: unknown): boolean {
+  return (error as { cause?: NodeJS.ErrnoException }).cause?.code === 'ECONNREFUSED'
+}

@@ -1,8 +1,11 @@
 import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
 import { parseField } from '../../core/sse-format.ts'
-import type { Assistant, Turn } from '../provider.ts'
-import { connectionError, readLines, readWhole } from './body.ts'
-import { type ChunkPiece, parseChunk } from './chunk.ts'
+import type { Assistant, AssistantRequest, Turn } from '../provider.ts'
+import { isOutput, type Said, withAttempts } from './attempts.ts'
+import { connectionError, isRefused, readLines, readWhole } from './body.ts'
+import { createCalls } from './calls.ts'
+import { type Chunk, parseChunk } from './chunk.ts'
+import { CallFailure, failureIn, failureOf } from './failures.ts'
 import { readPictures } from './pictures.ts'
 import { createQuote, createSummary } from './redact.ts'
 
@@ -16,6 +19,8 @@ export interface OpenAiOptions {
   headers?: [name: string, value: string][]
   /** Whether the model gets the pictures of a thread. Default: only their names. */
   images?: boolean
+  /** The pauses before a call is repeated, in milliseconds. Default: 500 and 2,000. */
+  pauses_ms?: readonly number[]
 }
 
 const OPENAI_URL = 'https://api.openai.com/v1'
@@ -33,6 +38,7 @@ export function createOpenAi({
   api_key,
   headers = [],
   images = false,
+  pauses_ms,
 }: OpenAiOptions): Assistant {
   const url = `${base_url.replace(/\/+$/, '')}/chat/completions`
   const sent = new Headers({ 'content-type': 'application/json' })
@@ -41,26 +47,49 @@ export function createOpenAi({
   const quote = createQuote(secretsOf(api_key, headers))
   const summary = createSummary(quote)
 
-  return async function* openAi(request) {
+  async function* call(request: AssistantRequest, pictures: Map<string, string>): AsyncGenerator<Said> {
     const { turns, signal } = request
+    const body = JSON.stringify(toRequest(model, turns, pictures))
+    const init: RequestInit = { method: 'POST', headers: sent, body, signal, redirect: 'error' }
+    const response = await ask(url, init, { quote, summary })
+    const read = isJson(response) ? readCompletion : readStream
+    const calls = createCalls()
+    let isEmpty = true
+    let finish_reason: string | undefined
+    for await (const { fragments = [], ...chunk } of read(response, summary, signal)) {
+      for (const fragment of fragments) calls.add(fragment)
+      finish_reason = chunk.finish_reason ?? finish_reason
+      for (const piece of piecesOf(chunk)) {
+        isEmpty &&= !isOutput(piece)
+        yield piece
+      }
+    }
+    for (const tool_call of calls.list()) {
+      isEmpty = false
+      yield { tool_call }
+    }
+    if (isEmpty) throw new CallFailure('empty_answer', `ended with ${finish_reason ?? 'no reason'}`, {})
+    // A server that breaks an answer off says nothing of it.
+    if (finish_reason === undefined) yield { finish_reason: 'unknown' }
+  }
+
+  return async function* openAi(request) {
     try {
       const pictures = images ? await readPictures(request) : new Map<string, string>()
-      const body = JSON.stringify(toRequest(model, turns, pictures))
-      const response = await ask(
-        url,
-        { method: 'POST', headers: sent, body, signal, redirect: 'error' },
-        { quote, summary },
-      )
-      const read = isJson(response) ? readCompletion : readStream
-      for await (const piece of read(response, summary, signal)) {
-        if (signal.aborted) return
+      for await (const piece of withAttempts((attempt) => call(attempt, pictures), request, pauses_ms)) {
+        if (request.signal.aborted) return
         yield piece
       }
     } catch (error) {
       // The signal has the reason of an abort.
-      if (!signal.aborted) throw error
+      if (!request.signal.aborted) throw error
     }
   }
+}
+
+/** What is passed on of a chunk: a value for each kind. */
+function piecesOf({ reasoning, ...rest }: Omit<Chunk, 'fragments'>): Said[] {
+  return [...(reasoning ? [{ reasoning }] : []), ...(Object.keys(rest).length > 0 ? [rest] : [])]
 }
 
 function toRequest(model: string, turns: Turn[], pictures: Map<string, string>) {
@@ -88,35 +117,35 @@ async function ask(
   { quote, summary }: { quote: Quote; summary: Quote },
 ): Promise<Response> {
   const response = await fetch(url, init).catch((error: unknown) => {
-    throw new AnswerFailure('provider_error', quote(connectionError(error)))
+    const cause = quote(connectionError(error))
+    throw isRefused(error) ? new CallFailure('provider_error', cause, {}) : new AnswerFailure('provider_error', cause)
   })
   if (response.ok) return response
   // A partly read explanation is enough.
   const said = await readWhole(response.body, init.signal ?? undefined).catch(() => '')
-  throw new AnswerFailure('provider_error', `status ${response.status}: ${summary(said)}`)
+  throw failureOf(response, said, summary(said))
 }
 
 /** A response that is not streamed, although a stream was requested. */
-async function* readCompletion({ body }: Response, summary: Quote, signal: AbortSignal): AsyncGenerator<ChunkPiece> {
+async function* readCompletion({ body }: Response, summary: Quote, signal: AbortSignal): AsyncGenerator<Chunk> {
   yield parseChunk(await readWhole(body, signal), summary)
 }
 
-async function* readStream({ body }: Response, summary: Quote, signal: AbortSignal): AsyncGenerator<ChunkPiece> {
+async function* readStream({ body }: Response, summary: Quote, signal: AbortSignal): AsyncGenerator<Chunk> {
   let isWhole = false
   try {
     for await (const line of readLines(body, signal)) {
       const event = dataOf(line, summary)
       if (event === '[DONE]') return
-      const piece = event ? parseChunk(event, summary) : {}
-      isWhole ||= piece.finish_reason !== undefined
-      if (Object.keys(piece).length > 0) yield piece
+      const chunk = event ? parseChunk(event, summary) : {}
+      isWhole ||= chunk.finish_reason !== undefined
+      if (Object.keys(chunk).length > 0) yield chunk
     }
   } catch (error) {
     // The answer is complete: a lost connection loses nothing of it.
     if (isWhole && error instanceof AnswerFailure && error.code === 'connection_lost') return
     throw error
   }
-  if (!isWhole) throw new AnswerFailure('connection_lost', 'the body ended before the answer')
 }
 
 /** The fields of the event stream format; a comment has an empty one. */
@@ -126,7 +155,7 @@ const FIELDS = ['', 'data', 'event', 'id', 'retry']
 function dataOf(line: string, summary: Quote): string | undefined {
   const [field, value] = parseField(line)
   // llama.cpp reports a failure in a field of its own.
-  if (field === 'error') throw new AnswerFailure('provider_error', summary(line))
+  if (field === 'error') throw failureIn(line, summary(line))
   if (!FIELDS.includes(field)) throw new AnswerFailure('invalid_answer', summary(line))
   return field === 'data' ? value.trim() : undefined
 }

@@ -26,7 +26,9 @@ export async function endAnswer(
   const { message_id, conversation_id } = answer
   if (!(await deleteUnderWay(tx, message_id, only))) return false
   await finishAnswer(tx, message_id, end)
-  if (end.failure) tx.emit(conversation_id, { type: 'message.failed', message_id, detail: { code: end.failure } })
+  const { failure: code, retry_after_seconds } = end
+  const detail = code && { code, ...(retry_after_seconds !== undefined && { retry_after_seconds }) }
+  if (detail) tx.emit(conversation_id, { type: 'message.failed', message_id, detail })
   tx.emit(conversation_id, { type: 'message.done', message_id })
   return true
 }

@@ -2,6 +2,7 @@
 export const FAILURES = {
   timeout: 'The assistant took too long.',
   provider_error: 'The assistant could not answer.',
+  provider_busy: 'The assistant is busy.',
   connection_lost: 'The connection to the assistant broke off.',
   invalid_answer: 'The assistant sent something that is no answer.',
   empty_answer: 'The assistant had nothing to say.',

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { Id, Instant, Limit } from '../../core/schema.ts'
+import { FAILURES, type FailureCode } from './schema-failures.ts'
 
 const Tokens = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)))
 
@@ -41,6 +42,18 @@ export type MessageStatus = v.InferOutput<typeof MessageStatus>
 /** The response to a cancellation: the present state of the message. */
 export const CancelledAnswer = v.object({ message_id: Id, status: MessageStatus })
 export type CancelledAnswer = v.InferOutput<typeof CancelledAnswer>
+
+/** Why an answer has failed. */
+export const FailedAnswer = v.object({
+  message_id: Id,
+  root_id: Id,
+  conversation_id: Id,
+  code: v.picklist(Object.keys(FAILURES) as FailureCode[]),
+  message: v.string(),
+  retry_after_seconds: v.optional(
+    v.pipe(v.number(), v.description('When another question may be answered, if the assistant says so')),
+  ),
+})
 
 const Index = v.pipe(v.number(), v.integer(), v.minValue(0))
 

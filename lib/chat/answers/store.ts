@@ -244,6 +244,8 @@ export interface AnswerEnd {
   status: Exclude<MessageStatus, 'streaming'>
   finish_reason: string
   failure?: FailureCode | undefined
+  /** When another question may be answered, if the provider says so. */
+  retry_after_seconds?: number | undefined
   usage?: Usage | undefined
 }
 

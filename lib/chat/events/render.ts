@@ -182,8 +182,8 @@ function toMessageEvent(
     return { type, payload: { ...end, ...(row.role !== 'assistant' && { message }) } }
   }
   if (type === 'message.failed') {
-    const { code } = JSON.parse(detail!) as { code: FailureCode }
-    return { type, payload: { message_id, root_id, conversation_id, code, message: FAILURES[code] } }
+    const { code, ...more } = JSON.parse(detail!) as { code: FailureCode; retry_after_seconds?: number }
+    return { type, payload: { message_id, root_id, conversation_id, code, message: FAILURES[code], ...more } }
   }
   if (type === 'attachment.changed') {
     const { attachment_id } = JSON.parse(detail!) as { attachment_id: string }

@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { Person } from '../../accounts/users/schema.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, opaque } from '../../core/schema.ts'
-import { MessageDelta, Usage } from '../answers/schema.ts'
-import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
+import { FailedAnswer, MessageDelta, Usage } from '../answers/schema.ts'
 import { Attachment } from '../attachments/schema.ts'
 import { CommandInvocation } from '../commands/schema.ts'
 import { ConversationFields, ParticipantRole } from '../conversations/schema.ts'
@@ -96,16 +95,7 @@ export const PersistedEvent = v.variant('type', [
       message: v.optional(Message),
     }),
   ),
-  event(
-    'message.failed',
-    v.object({
-      message_id: Id,
-      root_id: Id,
-      conversation_id: Id,
-      code: v.picklist(Object.keys(FAILURES) as FailureCode[]),
-      message: v.string(),
-    }),
-  ),
+  event('message.failed', FailedAnswer),
   event(
     'membership.changed',
     v.object({

@@ -2,6 +2,7 @@ import type { PlacedRow } from '../../chat/feed/composing.ts'
 import { listVisibility } from '../../chat/memberships/store-conversations.ts'
 import type { Context } from '../../context.ts'
 import { fingerprint } from '../../core/ids.ts'
+import { parseRetryAfter } from '../../core/retry-after.ts'
 import type { Release } from '../../core/scheduling/slots.ts'
 import { toInstant } from '../../core/time.ts'
 import { findServiceId } from '../../storage/secret.ts'
@@ -10,14 +11,7 @@ import { type ComposedEvent, composeFor } from './composing.ts'
 import { addParked, type Entry, endBusy, type Held, noteAttempt, type Turn } from './held.ts'
 import type { Result, Results } from './results.ts'
 import { addGap, parseGaps, withoutFirstGap } from './rules-gaps.ts'
-import {
-  afterAttempt,
-  hasFailedTooLong,
-  paceAfter,
-  parseRetryAfter,
-  type StoredAttempt,
-  UNSENT,
-} from './rules-schedule.ts'
+import { afterAttempt, hasFailedTooLong, paceAfter, type StoredAttempt, UNSENT } from './rules-schedule.ts'
 import { type Attempted, send } from './sending.ts'
 import { type DeliveryRow, toState } from './store-deliveries.ts'
 import { isHeld } from './store-sending.ts'

@@ -18,9 +18,6 @@ const PAUSES: readonly number[] = [
 /** How much earlier or later an attempt may be made, so that those that failed together do not come together again. */
 const SPREAD = 0.2
 
-/** The longest pause that a receiver may ask for. */
-const MAX_PAUSE = DAY
-
 /** A webhook without a success for so long is disabled. */
 const MAX_FAILING = 5 * DAY
 
@@ -119,23 +116,6 @@ export function paceAfter(
   if (error === undefined) return { limit: Math.min(parallel, limit * 2), successes: 0 }
   const hasTooMuch = status === 429 || (status !== undefined && status >= 502 && status <= 504)
   return { limit: hasTooMuch ? Math.max(1, Math.floor(limit / 2)) : limit, successes: 0 }
-}
-
-/**
- * Until when a receiver wants no calls, by its `Retry-After` (RFC 9110, section 10.2.3): seconds or a date.
- *
- * @returns `undefined` for anything else, and for the past
- */
-export function parseRetryAfter(text: string | undefined, now: Micros): Micros | undefined {
-  if (text === undefined || text.length > 64) return undefined
-  const at = /^\d{1,9}$/.test(text) ? now + Number(text) * SECOND : dateOf(text)
-  return at !== undefined && at > now ? Math.min(at, now + MAX_PAUSE) : undefined
-}
-
-function dateOf(text: string): Micros | undefined {
-  if (!/^[A-Z][a-z]{2,8}, .+ GMT$/.test(text)) return undefined
-  const millis = Date.parse(text)
-  return Number.isNaN(millis) ? undefined : millis * 1000
 }
 
 /** Whether a webhook that has failed since an instant is disabled. */

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { parseRetryAfter } from '../../../lib/core/retry-after.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../lib/core/units.ts'
 import {
   afterAttempt,
@@ -7,7 +8,6 @@ import {
   hasFailedTooLong,
   type Pace,
   paceAfter,
-  parseRetryAfter,
   type StoredAttempt,
   UNSENT,
   wasAway,

@@ -46,17 +46,26 @@ export function MessageBody({ message, user_id, answered, onAgain }: BodyProps) 
   )
 }
 
+/** Why an answer has ended early, or may have; `undefined` while it is written, and for a whole one. */
+function endingOf({ status, failure, finish_reason }: StoreMessage): string | undefined {
+  const { messages } = texts.value
+  if (status === 'streaming') return undefined
+  if (failure) return messages.failures[failure]
+  if (status !== 'complete') return messages[status]
+  return finish_reason === 'unknown' ? messages.perhaps_cut : undefined
+}
+
 /** Whether an answer is being written, which can be stopped, or why it has ended early. */
-function AnswerState({ message: { id, status, failure, requested_by }, user_id, onAgain }: BodyProps) {
+function AnswerState({ message, user_id, onAgain }: BodyProps) {
   const { store } = useApp()
   const { messages } = texts.value
-  const { run, isRunning, error } = useAction(() => store.cancelAnswer(id))
+  const { run, isRunning, error } = useAction(() => store.cancelAnswer(message.id))
   const again = useAction(async () => onAgain?.())
-  if (status === 'complete') return null
-  if (status !== 'streaming')
+  const ended = endingOf(message)
+  if (ended !== undefined)
     return (
       <p class="note">
-        {failure ? messages.failures[failure] : messages[status]}{' '}
+        {ended}{' '}
         {onAgain && (
           <button type="button" class="link" disabled={again.isRunning} onClick={() => void again.run()}>
             {texts.value.retry}
@@ -66,7 +75,7 @@ function AnswerState({ message: { id, status, failure, requested_by }, user_id, 
       </p>
     )
   // The box has the button for an own one.
-  if (requested_by === user_id) return null
+  if (message.status === 'complete' || message.requested_by === user_id) return null
   return (
     <>
       <button type="button" class="stop" disabled={isRunning} onClick={() => void run()}>
