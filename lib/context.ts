@@ -5,6 +5,7 @@ import type { Passwords } from './accounts/passwords/hash.ts'
 import type { Attempts } from './accounts/passwords/throttle.ts'
 import type { RememberedSessions } from './accounts/sessions/remembered.ts'
 import type { SessionOfCall } from './accounts/sessions/store.ts'
+import type { Assistants } from './assistant/assistants.ts'
 import type { Runner } from './assistant/runner.ts'
 import type { Backups } from './backups/backups.ts'
 import type { CleaningTurns } from './chat/attachments/cleaning.ts'
@@ -54,6 +55,7 @@ export type { AuditAct } from './accounts/audit/schema.ts'
 export type { AuditEntry } from './accounts/audit/store.ts'
 // A type that a lower folder needs of a higher one is defined here; its value is passed in.
 export type { Client } from './accounts/sessions/service.ts'
+export type { AssistantSettings, Assistants } from './assistant/assistants.ts'
 export type { Turn, TurnRole } from './assistant/provider.ts'
 export type {
   CloseReason,
@@ -107,6 +109,8 @@ export interface Context {
   readonly tasks: TaskWorker
   readonly backups: Backups
   readonly answers: Runner
+  /** The assistants that can be asked. */
+  readonly assistants: Assistants
   /** Keeps the index of the search. */
   readonly search: Search
   readonly streams: Streams

@@ -11,7 +11,7 @@ import { TOKENS } from './accounts/tokens/rules.ts'
 import { assertStillAdmin } from './accounts/users/rules.ts'
 import { lockUsers } from './accounts/users/store.ts'
 import type { OpenFile } from './assistant/ask.ts'
-import { createAssistant, isOffered } from './assistant/create.ts'
+import { createAssistants } from './assistant/assistants.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
 import { checkFile } from './chat/attachments/checking.ts'
@@ -117,10 +117,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   // The log of the host, which the audit log calls, may throw: last, so that it keeps a commit from no other part.
   for (const part of [tasks, audit]) commits.subscribe(part.committed)
   const write = ofOperator(ports, createWrite({ db, commits, metrics, now, id }))
-  const assistant = {
-    provider: ports.assistant ?? createAssistant(config.assistant),
-    isOffered: ports.assistant !== undefined || isOffered(config.assistant),
-  }
+  const assistants = createAssistants(config, ports)
   const openFile: OpenFile = (userId, fileId) => openFor({ access, config, db, now, files }, userId, fileId)
   const addresser: Addresser = (order, options) => recipientOf({ access, config, db, now, write }, order, options)
   const mail = createLiveOutbox(settings, { db, metrics, log, now, isTrusted, id, mail: ports.mail, addresser })
@@ -147,12 +144,13 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
       mail,
       outgoing,
       keyring,
+      assistants,
     },
     sessionNow: time.sessionNow,
     clock: time.clock,
     limiter: createLimiter({ config, db, now: time.sessionNow }),
     backups: createBackups({ config, db, metrics, log, now, isTrusted, files: files.open }),
-    answers: createRunner({ config, db, write, metrics, log, now, id, presence, ...assistant, openFile }),
+    answers: createRunner({ config, db, write, metrics, log, now, id, presence, assistants, openFile }),
     streams: {
       ...{ hub, poller, presence, users },
       receipts: createReadUpdates({ config, db, hub, log }),
@@ -160,7 +158,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     },
     accounts,
     queues: {
-      posts: createPostQueue({ access, config, db, now, id, write, accounts }),
+      posts: createPostQueue({ access, config, db, now, id, write, accounts, assistants }),
       reactions: createReactionQueue({ access, config, db, now, write }),
     },
     host: { ...givenFunctions(ports), hooks, afterEvents, notifier },

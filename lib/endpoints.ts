@@ -17,6 +17,7 @@ import * as newcomers from './accounts/sign-ups/routes.ts'
 import * as tokens from './accounts/tokens/routes.ts'
 import * as users from './accounts/users/routes.ts'
 import * as answers from './chat/answers/routes.ts'
+import * as assistants from './chat/assistants/routes.ts'
 import * as attachments from './chat/attachments/routes.ts'
 import * as avatars from './chat/avatars/routes.ts'
 import * as commands from './chat/commands/routes.ts'
@@ -101,6 +102,7 @@ export const endpoints = {
   pins,
   search,
   answers: { ...answers, ...streaming },
+  assistants,
   commands,
   notices,
   notifications,

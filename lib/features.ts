@@ -26,6 +26,7 @@ import * as users from './accounts/users/service.ts'
 import type { Features } from './api/features.ts'
 import * as access from './chat/access/service.ts'
 import * as assistant from './chat/answers/service.ts'
+import * as assistants from './chat/assistants/service.ts'
 import * as uploading from './chat/attachments/parts.ts'
 import * as reading from './chat/attachments/reading.ts'
 import * as attachments from './chat/attachments/service.ts'
@@ -185,6 +186,7 @@ export const USE_CASES = {
   reactions: useCasesOf(reactions),
   notifications: { ...useCasesOf(notifications), ...useCasesOf(notificationMails) },
   answers: { ...useCasesOf(assistant), ...useCasesOf(streaming) },
+  assistants: useCasesOf(assistants),
   presence: useCasesOf(presence),
   limits: { ...useCasesOf(limits), ...useCasesOf(throttling) },
   events: useCasesOf(events),

@@ -4,6 +4,7 @@ export type {
   AnswerPiece,
   Assistant,
   AssistantRequest,
+  HostedAssistant,
   PartPiece,
   ProviderSource,
   ProviderTool,

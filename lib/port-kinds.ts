@@ -10,13 +10,14 @@ const HOOK_KINDS: Record<keyof Hooks, Kind> = {
 
 const PORT_KINDS: Record<keyof Ports, Kind> = {
   assistant: FUNCTION,
+  assistants: { text: 'an object of assistants', accepts: isAssistants },
   identity: FUNCTION,
   mail: FUNCTION,
   notify: FUNCTION,
   scan: FUNCTION,
   thumbnail: FUNCTION,
   bus: withFunctions('publish', 'subscribe', 'close'),
-  hooks: { text: 'an object of hooks', accepts: (value) => typeof value === 'object' && value !== null },
+  hooks: { text: 'an object of hooks', accepts: isObject },
   log: withFunctions('debug', 'info', 'warn', 'error'),
   operator: TEXT,
   now: FUNCTION,
@@ -27,4 +28,12 @@ const PORT_KINDS: Record<keyof Ports, Kind> = {
 export function assertPorts(ports: Ports): void {
   assertKinds('createChatService', ports, PORT_KINDS)
   assertKinds('createChatService: hooks', ports.hooks ?? {}, HOOK_KINDS)
+}
+
+function isAssistants(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every(isObject)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }

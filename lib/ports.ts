@@ -1,6 +1,6 @@
 import type { Attachment, Notification } from './api/entities.ts'
 import type { PersistedEvent } from './api/events.ts'
-import type { Assistant } from './assistant/provider.ts'
+import type { Assistant, HostedAssistant } from './assistant/provider.ts'
 import type { ParticipantRole } from './core/access.ts'
 import type { Actor } from './core/actor.ts'
 import type { Identity, IdentityRequest } from './core/identity.ts'
@@ -71,6 +71,11 @@ export interface Ports {
   /** Writes the answers of the assistant. Default: the configured provider. */
   assistant?: Assistant
   /**
+   * Assistants beside the default, by the key that users write after `@`: `[a-z][a-z0-9_-]*`, at most 32 characters. They
+   * come after those of the configuration, and replace one with the same key.
+   */
+  assistants?: Record<string, HostedAssistant>
+  /**
    * Identifies the caller with the host's own authentication; `undefined` or `null` for a caller that is not signed in.
    * With it, it alone decides: sessions, CSRF tokens and API keys of the service have no effect, and its sign-in routes
    * are 404. The service calls it again at the heartbeat of open streams, once for each subject: another subject, or
@@ -121,6 +126,7 @@ const HOOKS: NamesOf<Hooks> = { beforeMessage: 0, beforeJoin: 0, afterEvent: 0, 
 /** The ports that exist, and the hooks. */
 export const PORTS: NamesOf<Ports> = {
   assistant: 0,
+  assistants: 0,
   identity: 0,
   mail: 0,
   notify: 0,

@@ -122,6 +122,7 @@ const CALLS: Record<string, unknown[]> = {
   'messages.restore': [ID],
   'answers.cancel': [ID],
   'answers.listChunks': [ID],
+  'assistants.list': [],
   'answers.addChunk': [ID, { idx: 0, content: 'x' }],
   'answers.end': [ID],
   'presence.sendHeartbeat': [],

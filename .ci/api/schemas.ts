@@ -98,6 +98,7 @@ function write(schema: Node, direction: Direction, scope: Scope, isTop = false):
       return isShort ? `{ ${fields.map((field) => field.trim()).join('; ')} }` : `{\n${fields.join('')}}`
     }
     case 'object_with_rest': {
+      if (Object.keys(schema.entries!).length === 0) return `Record<string, ${inner(schema.rest!.wrapped!)}>`
       const rest = `{ [name: string]: boolean | ${inner(schema.rest!.wrapped!)}${direction === 'input' ? ' | undefined' : ''} }`
       return `${inner({ ...schema, type: 'object' })} & ${rest}`
     }

@@ -64,17 +64,19 @@ function secretOf(variable: string): ConfigKey | undefined {
   return key?.secret ? key : undefined
 }
 
-/** The key that a variable sets; a provider's name in the key is taken from the variable. */
+/** The key that a variable sets; a free name in the key, such as a provider's, is taken from the variable. */
 function keyOf(variable: string): ConfigKey | undefined {
   for (const key of configKeys()) {
-    const [before, after] = variableName(key.key).split('<PROVIDER>')
-    if (after === undefined) {
-      if (variable === before) return key
-    } else if (variable.startsWith(before!) && variable.endsWith(after)) {
-      const name = variable.slice(before!.length, -after.length).toLowerCase()
-      const named = key.key.replace('<provider>', name)
-      if (findKey(named)?.key === key.key) return { ...key, key: named }
+    const [shown] = /<.*>/.exec(key.key) ?? []
+    if (shown === undefined) {
+      if (variable === variableName(key.key)) return key
+      continue
     }
+    const [before, after] = variableName(key.key).split(shown.toUpperCase())
+    if (!variable.startsWith(before!) || !variable.endsWith(after!)) continue
+    const name = variable.slice(before!.length, -after!.length).toLowerCase()
+    const named = key.key.replace(shown, name)
+    if (findKey(named)?.key === key.key) return { ...key, key: named }
   }
   return undefined
 }

@@ -9,9 +9,10 @@ import { listQuotedTexts } from '../chat/messages/store-quotes.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import type { Queries } from '../storage/database.ts'
+import type { AssistantSettings } from './assistants.ts'
 import { RETRY_MS } from './chunk-writer.ts'
 import { readAnswer, type WholeAnswer } from './openai/answer.ts'
-import type { Assistant, AssistantRequest, Turn } from './provider.ts'
+import type { AssistantRequest, Turn } from './provider.ts'
 
 /** The reason of an abort: the answer was ended in the database, or the service stops. */
 export const ENDED = new Error('The answer has ended')
@@ -26,7 +27,7 @@ export interface AnswerOutcome {
 /** The bytes of a file that a user may read. */
 export type OpenFile = (userId: string, attachmentId: string) => AsyncIterable<Uint8Array>
 
-type AskContext = Pick<Context, 'config' | 'db' | 'metrics' | 'log'> & { provider: Assistant; openFile: OpenFile }
+type AskContext = Pick<Context, 'db' | 'metrics' | 'log'> & { assistant: AssistantSettings; openFile: OpenFile }
 
 /**
  * Runs the provider for a message, within the configured time.
@@ -41,10 +42,7 @@ export async function ask(
   onText: (text: string) => void,
 ): Promise<AnswerOutcome | undefined> {
   const { signal } = control
-  const timeout = setTimeout(
-    () => control.abort(new AnswerFailure('timeout')),
-    ctx.config.assistant.timeout_seconds * 1000,
-  )
+  const timeout = setTimeout(() => control.abort(new AnswerFailure('timeout')), ctx.assistant.timeout_seconds * 1000)
   try {
     const { finish_reason, usage } = await read(ctx, row, signal, onText)
     return { end: { status: 'complete', finish_reason, usage } }
@@ -71,9 +69,9 @@ async function read(
   const turns = await readTurns(ctx, row, signal)
   const requested_by = row.posted_by!
   const open = openerOf(ctx, turns, { requested_by, signal })
-  const pieces = ctx.provider({ message_id, conversation_id, root_id, requested_by, turns, open, signal })
+  const pieces = ctx.assistant.write({ message_id, conversation_id, root_id, requested_by, turns, open, signal })
   let isFirst = true
-  return readAnswer(pieces, { signal, answer_bytes: ctx.config.assistant.answer_bytes }, (text) => {
+  return readAnswer(pieces, { signal, answer_bytes: ctx.assistant.answer_bytes }, (text) => {
     if (isFirst) ctx.metrics.firstDelta((performance.now() - started) / 1000)
     isFirst = false
     onText(text)
@@ -98,11 +96,10 @@ function openerOf(
 
 /** The messages that precede the answer. A busy storage does not fail an answer while there is time left. */
 async function readTurns(
-  { config, db }: AskContext,
+  { assistant: { system_prompt, context_bytes }, db }: AskContext,
   { root_id, path }: MessageRow,
   signal: AbortSignal,
 ): Promise<Turn[]> {
-  const { system_prompt, context_bytes } = config.assistant
   for (;;) {
     try {
       return toTurns(await listMessagesTo(db, { root_id, path }), { system_prompt, bytes: context_bytes })

@@ -1,4 +1,4 @@
-import type { Config } from '../config/parse.ts'
+import type { AssistantConfig } from '../config/assistants.ts'
 import { createEcho } from './echo.ts'
 import { createOpenAi } from './openai/provider.ts'
 import type { Assistant } from './provider.ts'
@@ -11,16 +11,11 @@ export function createAssistant({
   api_key,
   headers,
   images,
-}: Config['assistant']): Assistant | undefined {
+}: Pick<AssistantConfig, 'provider' | 'base_url' | 'model' | 'api_key' | 'headers' | 'images'>): Assistant | undefined {
   if (provider === 'none') return undefined
   if (provider === 'echo') return createEcho()
   // `parseConfig` refuses `openai` without a model.
   return createOpenAi({ base_url, model: model!, api_key, headers: headers.map(splitHeader), images })
-}
-
-/** Whether pages offer the configured assistant: the echo only if it is set, as it otherwise stands in for one. */
-export function isOffered({ provider }: Pick<Config['assistant'], 'provider'>): boolean {
-  return provider !== undefined && provider !== 'none'
 }
 
 function splitHeader(header: string): [name: string, value: string] {

@@ -1,4 +1,5 @@
 import type { Usage } from '../api/answers.ts'
+import type { Config } from '../api/config.ts'
 
 /** The author of a turn. */
 export type TurnRole = 'system' | 'user' | 'assistant'
@@ -83,3 +84,11 @@ export type AnswerPiece = string | ((TextPiece | PartPiece) & { provider_data?: 
  * `signal` has aborted, it ends as soon as it can, complete or not, with or without an exception: both are fine.
  */
 export type Assistant = (request: AssistantRequest) => AsyncIterable<AnswerPiece>
+
+/**
+ * An assistant beside the default, in code: what writes its answers, and settings as in the section `assistants` of the
+ * configuration. What is left out is that of the section `assistant`.
+ */
+export interface HostedAssistant extends Omit<Config['assistants'][string], 'provider'> {
+  provider: Assistant | 'echo' | 'openai'
+}

@@ -8,10 +8,10 @@ import { MAX_LENGTH } from '../core/lengths.ts'
 import { singleFlight } from '../core/scheduling/once.ts'
 import type { Tx } from '../live/transaction/transaction.ts'
 import { type AnswerOutcome, ask, ENDED, type OpenFile, STOPPING } from './ask.ts'
+import type { AssistantSettings, Assistants } from './assistants.ts'
 import { createChunkWriter } from './chunk-writer.ts'
 import type { Draft } from './drafts.ts'
 import { createLeases } from './leases.ts'
-import type { Assistant } from './provider.ts'
 
 /** A message that the host writes in this process. */
 export interface HostedMessage {
@@ -34,10 +34,7 @@ interface Run extends Draft {
 
 type RunnerContext = Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now' | 'id'> &
   Pick<Streams, 'presence'> & {
-    /** Missing: questions are refused. */
-    provider: Assistant | undefined
-    /** Whether pages offer the assistant. */
-    isOffered: boolean
+    assistants: Assistants
     openFile: OpenFile
   }
 
@@ -58,11 +55,9 @@ export function createRunner(ctx: RunnerContext) {
   })
 
   return {
-    isOffered: ctx.isOffered,
-
     /** @throws ChatError `conflict` if there is no assistant; `unavailable` once the service stops */
     assertOpen(): void {
-      if (!ctx.provider) throw new ChatError('conflict', { message: 'The service has no assistant.' })
+      if (!ctx.assistants.fallback) throw new ChatError('conflict', { message: 'The service has no assistant.' })
       if (drainUntil !== undefined) throw new ChatError('unavailable', { retry_after_seconds: 1 })
     },
 
@@ -142,9 +137,9 @@ function createRuns(ctx: RunnerContext, chunkWriter: ReturnType<typeof createChu
   const runs = new Map<string, Run>()
   let state: 'open' | 'interrupting' | 'closed' = 'open'
 
-  async function write(provider: Assistant, row: MessageRow, run: Run): Promise<void> {
+  async function write(assistant: AssistantSettings, row: MessageRow, run: Run): Promise<void> {
     try {
-      const outcome = await ask({ ...ctx, provider }, row, run.control, (text) => {
+      const outcome = await ask({ ...ctx, assistant }, row, run.control, (text) => {
         chunkWriter.add(run, text)
         if (run.isLost) run.control.abort(ENDED)
       })
@@ -160,14 +155,15 @@ function createRuns(ctx: RunnerContext, chunkWriter: ReturnType<typeof createChu
   return {
     /** Starts to write a claimed answer. After `close` it is left to other processes: its lease will expire. */
     start(row: MessageRow): void {
-      const { provider } = ctx
-      if (state === 'closed' || !provider) return
+      const { find, fallback } = ctx.assistants
+      const assistant = (row.assistant ? find(row.assistant) : undefined) ?? fallback
+      if (state === 'closed' || !assistant) return
       const { id: message_id, conversation_id, root_id, parent_id, depth } = row
       const place = { message_id, conversation_id, root_id, parent_id, depth, writer }
       const run: Run = { ...place, pending: '', stored: 0, control: new AbortController(), over: Promise.resolve() }
       runs.set(message_id, run)
       if (state === 'interrupting') run.control.abort(STOPPING)
-      run.over = write(provider, row, run)
+      run.over = write(assistant, row, run)
         .catch((error) => ctx.log.error('An answer could not be written', { message_id, cause: String(error) }))
         .finally(() => runs.delete(message_id))
     },

@@ -9,6 +9,9 @@ export const OPERATIONS = {
     end: 'POST /api/messages/{message_id}/end body optional',
     listChunks: 'GET /api/messages/{message_id}/chunks query',
   },
+  assistants: {
+    list: 'GET /api/assistants query',
+  },
   attachments: {
     create: 'POST /api/conversations/{conversation_id}/attachments body',
     get: 'GET /api/attachments/{attachment_id}',

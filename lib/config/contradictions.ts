@@ -1,5 +1,6 @@
 import type { Config } from '../api/config.ts'
 import { accessProblems } from './access.ts'
+import { assistantProblems } from './assistants.ts'
 import { jwtProblems } from './auth.ts'
 import { basePathProblems } from './base-path.ts'
 import { mailProblems } from './mail.ts'
@@ -13,19 +14,17 @@ export interface ConfigProblem {
 
 /** Values that are valid one by one but contradict each other. */
 export function findContradictions(config: Config): ConfigProblem[] {
-  const { assistant, backup, cluster, database, metrics, server, session } = config
+  const { backup, cluster, database, metrics, server, session } = config
   const problems = [
     ...basePathProblems(config),
     ...accessProblems(config),
     ...authProblems(config),
     ...oauthProblems(config),
     ...mailProblems(config),
+    ...assistantProblems(config),
   ]
   if (database.schema && database.url.startsWith('sqlite:')) {
     problems.push({ key: 'database.schema', message: 'is for PostgreSQL: with SQLite set database.prefix' })
-  }
-  if (assistant.provider === 'openai' && assistant.model === undefined) {
-    problems.push({ key: 'assistant.model', message: 'must be set when assistant.provider is openai' })
   }
   if (backup.schedule !== undefined && backup.target === undefined) {
     problems.push({ key: 'backup.target', message: 'must be set for backup.schedule' })

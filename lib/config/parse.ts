@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import type { Config, ConfigInput } from '../api/config.ts'
 import { entriesOf, type SchemaNode, unwrap } from '../core/schema-nodes.ts'
 import { type ConfigProblem, findContradictions } from './contradictions.ts'
+import { FREE_NAMES } from './free-names.ts'
 import { isSection } from './key.ts'
-import { isProviderName } from './oauth.ts'
 import { joinKey, nearestKey, ROOT } from './reference.ts'
 import { ConfigSchema } from './schema.ts'
 
@@ -57,7 +57,7 @@ function unknownKeys(input: unknown, node: SchemaNode, key: string): ConfigProbl
   return Object.keys(input).flatMap((name) => {
     const child = joinKey(key, name)
     if (Object.hasOwn(entries, name)) return unknownKeys(input[name], entries[name]!, child)
-    const rest = isProviderName(name) && isSection(input[name]) ? unwrap(node).rest : undefined
+    const rest = FREE_NAMES[key]?.isName(name) && isSection(input[name]) ? unwrap(node).rest : undefined
     if (rest) return unknownKeys(input[name], rest, child)
     const nearest = nearestKey(child)
     // A key with its dots, as flags and environment variables have it.

@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
 import { distance } from '../core/nearest.ts'
 import { entriesOf, nodeOf, type SchemaNode, schemaOf, unwrap } from '../core/schema-nodes.ts'
+import { FREE_NAMES } from './free-names.ts'
 import { isSection, type KeyNotes } from './key.ts'
-import { isProviderName } from './oauth.ts'
 import { ConfigSchema } from './schema.ts'
 
 /** The schema of the whole configuration, for walks through its keys. */
@@ -72,15 +72,13 @@ export function nearestKey(key: string): string | undefined {
 
 const STARS = '********'
 
-/** Stands for the free name; there is one such section, the providers of `oauth`. */
-const ANY_NAME = '<provider>'
-
 /** `key` with the name of `other` in place of the free name. */
 function withNamesOf(key: string, other: string): string {
-  const [section, name] = key.split(`.${ANY_NAME}.`)
-  if (name === undefined || !other.startsWith(`${section}.`)) return key
+  const [section, , name] = key.split('.')
+  const { shown, isName } = FREE_NAMES[section!] ?? {}
+  if (shown === undefined || !key.startsWith(`${section}.${shown}.`) || !other.startsWith(`${section}.`)) return key
   const [given, inside] = other.slice(section!.length + 1).split('.')
-  return inside !== undefined && isProviderName(given!) ? `${section}.${given}.${name}` : key
+  return inside !== undefined && isName!(given!) ? `${section}.${given}.${name}` : key
 }
 
 function keysOf(node: SchemaNode, key: string): ConfigKey[] {
@@ -88,7 +86,7 @@ function keysOf(node: SchemaNode, key: string): ConfigKey[] {
   if (entries) {
     const named = Object.entries(entries).flatMap(([name, child]) => keysOf(child, joinKey(key, name)))
     const rest = unwrap(node).rest
-    return rest ? [...named, ...keysOf(rest, joinKey(key, ANY_NAME))] : named
+    return rest ? [...named, ...keysOf(rest, joinKey(key, FREE_NAMES[key]!.shown))] : named
   }
   const { description, unit, secret, reload } = v.getMetadata(schemaOf(node)) as unknown as KeyNotes
   return [

@@ -1,7 +1,14 @@
 import * as v from 'valibot'
-import { isLabel } from '../core/characters.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
 import { AccessSection } from './access.ts'
+import {
+  ASSISTANT_KEYS,
+  AssistantsSection,
+  apiKey,
+  assistantName,
+  assistantProvider,
+  headerList,
+} from './assistants.ts'
 import { AttachmentsSection } from './attachments.ts'
 import { AuthSection } from './auth.ts'
 import { BackupSection } from './backup.ts'
@@ -26,16 +33,10 @@ import { WellKnownSection } from './well-known.ts'
 /** `sqlite://name` reads like a host but would be the path `//name`, so it is refused. */
 const DATABASE_URL = /^(sqlite:(?!\/\/[^/]|\s).*\S|postgres(ql)?:\/\/\S+)$/
 
-/** A header field as it is sent; the value in ASCII, since servers differ in what else they accept. */
-const HEADER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+: *[!-~]([ -~]*[!-~])?$/
-
 /** Browsers delete a cookie after 400 days, whatever its Max-Age (RFC 6265bis). */
 const MAX_SESSION_SECONDS = 400 * 24 * 60 * 60
 
 const MAX_INVITE_USES = 100_000
-
-/** For the whole list and for each item: neither repeats the given value, which may be secret. */
-const HEADERS_FORM = 'must be a list of "Name: value", in ASCII'
 
 const databaseUrl = v.pipe(
   text,
@@ -47,13 +48,6 @@ const databaseUrl = v.pipe(
 )
 // PostgreSQL replaces other characters, and cuts longer names.
 const applicationName = v.pipe(text, v.regex(/^[ -~]{1,63}$/, 'must have 1 to 63 ASCII characters'))
-const assistantName = v.pipe(
-  text,
-  v.maxLength(MAX_LENGTH.name, `must have at most ${MAX_LENGTH.name} characters`),
-  v.check(isLabel, 'must be visible, with no control characters and none that turn the text around it'),
-)
-const apiKey = v.pipe(text, v.regex(/^[!-~]+$/, 'must have visible ASCII characters only, and one at least'))
-const headerList = v.array(v.pipe(v.string(HEADERS_FORM), v.regex(HEADER, HEADERS_FORM)), HEADERS_FORM)
 
 /** Every configuration key with its type, default and reason. Names and nesting are those of the file. */
 export const ConfigSchema = v.object({
@@ -213,7 +207,7 @@ export const ConfigSchema = v.object({
   assistant: section({
     name: key(assistantName, 'Assistant', 'Name of the assistant in pages.'),
     provider: key(
-      oneOf('none', 'echo', 'openai'),
+      assistantProvider,
       undefined,
       'Provider of the answers: none refuses questions, echo repeats the question, openai is any server with the API of OpenAI. Default: echo, which pages do not offer unless it is set here.',
     ),
@@ -251,7 +245,9 @@ export const ConfigSchema = v.object({
       'Maximum length of an answer, in UTF-8; a longer one fails.',
       { unit: 'bytes' },
     ),
+    ...ASSISTANT_KEYS,
   }),
+  assistants: AssistantsSection,
   audit: section({
     retention_days: key(
       v.union([integer(1, 36_500), v.literal(false)], 'must be a whole number from 1 to 36500, or false'),

@@ -14,6 +14,8 @@ export const MAX_LENGTH = {
   username: 64,
   /** The name of a role. */
   role: 32,
+  /** The key of an assistant. */
+  assistant_key: 32,
   /** The name of an API key. */
   label: 100,
   /** The reason of an edit or a deletion, and the description of a limit profile. */

@@ -111,9 +111,12 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
     })
   }
   const { answers, queues, streams } = ctx
+  // What a text asks is not asked there.
+  const assistants = { ...ctx.assistants, inTexts: false }
   const parts: Partial<Context> = {
     db,
     write,
+    assistants,
     queues: {
       ...queues,
       // Not with the posts of others, which are in transactions of the service.

@@ -4,6 +4,7 @@ import type { Config, ConfigInput } from '../../lib/api/config.ts'
 import type { Features } from '../../lib/api/features.ts'
 import type { AdminClient } from '../../lib/client/admin.ts'
 import type { CallOptions } from '../../lib/client/index.ts'
+import type { AssistantsSection } from '../../lib/config/assistants.ts'
 import type { OauthSection } from '../../lib/config/oauth.ts'
 import { parseConfig } from '../../lib/config/parse.ts'
 import type { ConfigSchema } from '../../lib/config/schema.ts'
@@ -119,8 +120,11 @@ it('declares what the clients have', () => {
 it('declares what the configuration has', () => {
   expectTypeOf<Both<Config, v.InferOutput<typeof ConfigSchema>>>().toEqualTypeOf<true>()
   type Written = v.InferInput<typeof ConfigSchema>
-  expectTypeOf<Both<Omit<ConfigInput, 'oauth'>, Omit<Written, 'oauth'>>>().toEqualTypeOf<true>()
-  // Its schema takes anything below a name, and looks at it then.
+  expectTypeOf<
+    Both<Omit<ConfigInput, 'oauth' | 'assistants'>, Omit<Written, 'oauth' | 'assistants'>>
+  >().toEqualTypeOf<true>()
+  // These schemas take anything below a name, and look at it then.
+  expectTypeOf<ConfigInput['assistants']>().toExtend<v.InferInput<typeof AssistantsSection>>()
   expectTypeOf<ConfigInput['oauth']>().toExtend<v.InferInput<typeof OauthSection>>()
   expectTypeOf<NonNullable<NonNullable<ConfigInput['oauth']>['github']>>()
     .exclude<boolean>()

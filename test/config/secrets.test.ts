@@ -278,6 +278,10 @@ const TRIALS: Record<string, () => Promise<boolean>> = {
 
   'assistant.api_key': () => modelServerGets('authorization', (value) => ({ api_key: value }), 'Bearer '),
   'assistant.headers': () => modelServerGets('x-key', (value) => ({ headers: [`X-Key: ${value}`] }), ''),
+  'assistants.<assistant>.api_key': () =>
+    modelServerGets('authorization', (value) => ({ api_key: value }), 'Bearer ', 'helper'),
+  'assistants.<assistant>.headers': () =>
+    modelServerGets('x-key', (value) => ({ headers: [`X-Key: ${value}`] }), '', 'helper'),
 
   async AWS_SECRET_ACCESS_KEY() {
     const bucket = await startBucket()
@@ -303,18 +307,26 @@ async function* again(bytes: Uint8Array) {
 }
 
 /** Restarts the service with another value: a second node has it, and the first one goes. */
-async function modelServerGets(name: string, keys: (value: string) => object, prefix: string): Promise<boolean> {
+async function modelServerGets(
+  name: string,
+  keys: (value: string) => object,
+  prefix: string,
+  assistant?: string,
+): Promise<boolean> {
   const model = await startModelServer()
-  const withValue = (value: string) => ({
-    assistant: { provider: 'openai', model: 'test', base_url: model.url, ...keys(value) },
-  })
+  const withValue = (value: string) => {
+    const settings = { provider: 'openai', model: 'test', base_url: model.url, ...keys(value) }
+    return assistant ? { assistants: { [assistant]: settings } } : { assistant: settings }
+  }
   const { start, isSignedIn } = await started(withValue('old'))
   const second = await start(withValue('new'))
   const ada = await second.signIn('ada')
   const { conversation_id } = await ada.conversations.create()
   await ada.messages
     .postRoot(conversation_id, { content: 'Hello' })
-    .then(({ message_id }) => ada.messages.reply(message_id, { content: 'What is it?', role: 'assistant' }))
+    .then(({ message_id }) =>
+      ada.messages.reply(message_id, { content: 'What is it?', role: 'assistant', ...(assistant && { assistant }) }),
+    )
   const call = await model.nextCall()
   expect(call.headers[name]).toBe(`${prefix}new`)
   return isSignedIn(second)

@@ -186,6 +186,7 @@ const WHOLE = [
   'usageList',
   'openaiListModels',
   'capabilitiesGet',
+  'assistantsList',
   // test/chat/feed reads it while events come.
   'feedRead',
   'answersListChunks',

@@ -79,6 +79,7 @@ export const FROZEN = {
     '0086-private-events': '7lcDWgYTtwgckpZPXayyy_0qkU9HBULrEogiAPMXQsU',
     '0087-commands': 'Hc7L68Xo2I7DUof6SPeBZRiZnhGBus_bWLfA77EXoRc',
     '0090-streamed-messages': '3sd5q4eF31F7wZPAXi_WvltFPtxEZ8xKefT8A7Idm3U',
+    '0092-several-assistants': 'XRH1jeKaAIPDwXS89HbRRuFXHHGkoz19nVXWvOnDGbI',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -159,5 +160,6 @@ export const FROZEN = {
     '0086-private-events': 'AIKLCdjd58l3qQ9vXIGGwZRYOFoV7gS71eJiu4pBVXE',
     '0087-commands': '6HsEBM83e-c-r3owvZcwFn_mq9eaSH98HqXo-DpksvE',
     '0090-streamed-messages': '3sd5q4eF31F7wZPAXi_WvltFPtxEZ8xKefT8A7Idm3U',
+    '0092-several-assistants': 'XRH1jeKaAIPDwXS89HbRRuFXHHGkoz19nVXWvOnDGbI',
   },
 }

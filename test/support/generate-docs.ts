@@ -93,7 +93,8 @@ shows the configuration in effect. Printed secrets are masked.
 
 Each [sign-in provider](../guides/sign-in-with.md) has a section under \`oauth\`, with any name of lower-case letters,
 digits, \`_\` and \`-\`: \`[oauth.github]\` in a file, \`CHAT_OAUTH__GITHUB__CLIENT_ID\` in the
-environment. Below, the name is \`<provider>\`.
+environment. Below, the name is \`<provider>\`. In the same way each [assistant](../guides/several-assistants.md) beside the
+default has a section under \`assistants\`, with its key as the name: below, \`<assistant>\`.
 
 As a library, \`parseConfig({ server: { port: 9000 } })\` takes the same keys. It reads no file and no environment variable.
 `
@@ -117,7 +118,8 @@ const CONTRADICTIONS = `## Combinations that are refused
 - A cookie name that begins with \`__Host-\`, \`__Secure-\` or \`__Http-\` without \`security.cookie.secure\`, or with
   \`__Host-\` and a \`security.cookie.domain\`; a name of the CSRF cookie, which scripts read, that begins with \`__Http-\`
   or \`__Host-Http-\`.
-- \`assistant.provider = "openai"\` without \`assistant.model\`.
+- \`assistant.provider = "openai"\` without \`assistant.model\`, and the same for one of \`assistants\`; one of those whose
+  provider is \`none\`; more than 32 of them; roles in \`who\` that the service does not have.
 - A provider of \`oauth\` with one of \`client_id\` and \`client_secret\`; and with both, one that has neither an \`issuer\`
   nor all of \`authorization_url\`, \`token_url\` and \`userinfo_url\`, unless its name is \`github\` or \`google\`; one with
   neither a \`redirect_uri\` nor a \`server.public_url\`; one with an \`issuer\` whose \`scope\` lacks \`openid\`.

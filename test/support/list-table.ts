@@ -24,7 +24,8 @@ const conversation = ({ conversation_id }: Filled) => `/api/conversations/${conv
 
 /** Every list, by the name of its route. */
 export const LISTS: Record<string, Followed> = {
-  // The providers, which are as many as are configured: none.
+  // The assistants and the providers, which are as many as are configured: none.
+  assistantsList: { key: 'key', expected: () => [], path: () => '/api/assistants' },
   capabilitiesGet: { key: 'name', expected: () => [], path: () => '/api/features' },
   usersList: {
     key: 'id',

@@ -7,15 +7,15 @@ import { lockAsMember, requireReader } from '../memberships/access.ts'
 import { notifyAsker } from '../notifications/answered.ts'
 import { CANCELLED, endAnswer } from './ending.ts'
 import { type CancelledAnswer, type Chunk, ChunksQuery } from './schema.ts'
-import { findAnswer, listChunks as findChunks, listChunkSizes } from './store.ts'
+import { type AnswerRow, findAnswer, listChunks as findChunks, listChunkSizes } from './store.ts'
 import { findAnsweredPerson } from './store-streaming.ts'
 
 /**
  * Cancels an answer, or a message that a program streams; the text so far is kept. An ended one is left as it is. If another
  * user than the actor asked the assistant, and has no open stream, they are notified.
  *
- * @throws ChatError `not_found`; `forbidden` unless the actor asked or streams it, is the person who is answered by it, or is
- *   owner or admin of the conversation
+ * @throws ChatError `not_found`; `forbidden` unless the actor asked or streams it, is the person who is answered by it, or may moderate the
+ *   conversation; where members may stop the answers of its assistant, unless the actor may ask
  */
 export const cancel = useCase({
   takes: ['actor', 'message_id'],
@@ -26,7 +26,7 @@ export const cancel = useCase({
       const place = await lockAsMember(ctx, tx, actor, { message_id: messageId })
       const message = (await findAnswer(tx, messageId))!
       const isOwn = message.posted_by === actor.user_id || (await findAnsweredPerson(tx, messageId)) === actor.user_id
-      if (!isOwn) assertMay(ctx.access, { ...place, actor }, 'moderate')
+      if (!isOwn) assertMay(ctx.access, { ...place, actor }, stoppedWith(ctx, message))
       const answer = { message_id: messageId, conversation_id: message.conversation_id }
       const isCancelled = await endAnswer(tx, answer, CANCELLED)
       if (isCancelled && isAskerAway) await notifyAsker(ctx, tx, answer, place.at)
@@ -36,6 +36,13 @@ export const cancel = useCase({
     return { message_id: messageId, status }
   },
 })
+
+/** The right with which others than the asker stop an answer, as its assistant is configured. */
+function stoppedWith({ assistants }: Context, { role, assistant }: AnswerRow): 'ask' | 'moderate' {
+  if (role !== 'assistant') return 'moderate'
+  const settings = (assistant === null ? undefined : assistants.find(assistant)) ?? assistants.fallback
+  return settings?.stop === 'members' ? 'ask' : 'moderate'
+}
 
 /** Whether a user other than the actor requested an answer, and has no open stream. */
 async function hasOtherAskerAway(

@@ -265,6 +265,7 @@ export interface AnswerRow {
   conversation_id: string
   role: string
   posted_by: string | null
+  assistant: string | null
   status: MessageStatus
   deleted_at: Micros | null
 }
@@ -272,7 +273,7 @@ export interface AnswerRow {
 /** The columns that decide which users may read or cancel an answer, for any message. By primary key. */
 export function findAnswer(db: Queries, messageId: string): Promise<AnswerRow | undefined> {
   return db.get<AnswerRow>(
-    sql`SELECT conversation_id, role, posted_by, status,
+    sql`SELECT conversation_id, role, posted_by, assistant, status,
             CASE WHEN ${isErasedAuthor(sql`messages.posted_by`)} THEN created_at ELSE deleted_at END AS deleted_at
        FROM messages WHERE id = ${messageId}`,
   )

@@ -41,6 +41,7 @@ export interface NewPost {
     | 'attachment_ids'
     | 'quote_id'
     | 'variant_of'
+    | 'assistant'
     | 'title'
     | 'invocation_id'
     | 'stream'
@@ -67,7 +68,7 @@ export interface Posted {
 }
 
 /** What a batch needs of the service. */
-export type PostContext = Pick<Context, 'access' | 'accounts' | 'config' | 'now' | 'id'>
+export type PostContext = Pick<Context, 'access' | 'accounts' | 'assistants' | 'config' | 'now' | 'id'>
 
 /** Where a post goes: its conversation, which is locked, and for a reply its parent. */
 export interface PostPlace {
@@ -269,7 +270,7 @@ function newMessage({ actor, role, input }: DecidedPost, created_at: Micros, pos
     deleted_at: null,
     deleted_by: null,
     delete_reason: null,
-    prompt: isAsked ? input.content : null,
+    prompt: (isAsked && input.content) || null,
     finish_reason: null,
     usage: null,
     metadata: toStored(input.metadata ?? {}),
@@ -277,6 +278,8 @@ function newMessage({ actor, role, input }: DecidedPost, created_at: Micros, pos
     mentioned: null,
     quote_id: null,
     variant_of: null,
+    assistant: null,
+    asked: null,
     failure: null,
     mention_origins: null,
     author_kind: kindOfAuthor(actor),

@@ -1,5 +1,6 @@
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
+import { createAsking } from './asking.ts'
 import { createBatch, type NewPost, type PostContext, type Posted } from './batch.ts'
 import { createPostParts } from './post-parts.ts'
 import type { LockOptions } from './store-posts.ts'
@@ -36,6 +37,7 @@ export async function lockPosts(
   })
   const batch = createBatch(ctx)
   const parts = createPostParts(ctx, posts)
+  if (!options.withoutQuestions) parts.push(createAsking(ctx, posts))
   const actors = posts.map(({ actor }) => actor)
   const [places, changed] = await Promise.all([
     // First, so that the others read what no other transaction changes.

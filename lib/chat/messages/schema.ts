@@ -6,10 +6,11 @@ import { MAX_LENGTH } from '../../core/lengths.ts'
 import { AnyInstant, Id, IdempotencyKey, Instant, Limit, label, text } from '../../core/schema.ts'
 import { MessageStatus, Usage } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
+import { AssistantKey } from '../assistants/schema.ts'
 import { Attachment, AttachmentIds } from '../attachments/schema.ts'
 import { AnsweredCall } from '../commands/schema.ts'
 import { Metadata } from '../conversations/schema-metadata.ts'
-import { Mentions, MentionsInput } from '../mentions/schema.ts'
+import { Mentions, MentionsInput, PostMentionsInput } from '../mentions/schema.ts'
 
 /** The form of a path, or of an empty text: segments of base-36 digits, each after its count. */
 export const PATHS =
@@ -109,6 +110,7 @@ export const Message = v.object({
   ),
   usage: v.optional(Usage),
   variant_of: v.optional(v.pipe(Id, v.description('The first answer of the set of which this answer is a variant'))),
+  assistant: v.optional(v.pipe(v.string(), v.description('The key of the assistant that writes the answer'))),
   metadata: v.optional(Metadata),
   reactions: v.optional(v.pipe(v.array(Reaction), v.description('In the order of their first use'))),
   reacted: v.optional(
@@ -155,7 +157,15 @@ export const MessageInput = v.pipe(
       ),
     ),
     metadata: v.optional(Metadata),
-    mentions: v.optional(MentionsInput),
+    assistant: v.optional(
+      v.pipe(
+        AssistantKey,
+        v.description(
+          'Of a question: the assistant that answers. Left out, it is that of the answer of which this one is a variant, else that of the nearest answer above, of the conversation, or the default',
+        ),
+      ),
+    ),
+    mentions: v.optional(PostMentionsInput),
     attachment_ids: v.optional(AttachmentIds),
     quote_id: v.optional(v.pipe(Id, v.description('A message of the same conversation that it quotes'))),
     invocation_id: v.optional(
@@ -187,7 +197,12 @@ export const MessageInput = v.pipe(
       if: { required: ['attachment_ids'], properties: { attachment_ids: { minItems: 1 } } },
       // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
       then: { required: ['content'], properties: { content: {}, role: { enum: ['user'] } } },
-      else: WITH_TEXT,
+      else: {
+        if: { required: ['variant_of'] },
+        // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
+        then: { required: ['content'], properties: { content: {} } },
+        else: WITH_TEXT,
+      },
     },
   }),
 )
@@ -264,6 +279,12 @@ export const PostedMessage = v.object({
   parent_id: v.optional(Id),
   depth: v.pipe(v.number(), v.integer()),
   message: Message,
+  answers: v.optional(
+    v.pipe(
+      v.array(Message),
+      v.description('The answers of the assistants that the message names, which write them now'),
+    ),
+  ),
   idempotency_replayed: v.optional(v.literal('true')),
 })
 export type PostedMessage = v.InferOutput<typeof PostedMessage>

@@ -13,6 +13,7 @@ import { type LockedForChange, lockAsMember, refuseClosed, requireMember } from 
 import { toStored } from '../memberships/store-conversations.ts'
 import { showRestored } from '../notifications/changing.ts'
 import { listThreads } from '../unread/store-listing.ts'
+import { cancelAnswersTo } from './answers-to.ts'
 import { countMessage, deleteMessage, toReplier } from './deleting.ts'
 import { editMentions } from './edit-mentions.ts'
 import { reviewMessage } from './review.ts'
@@ -106,18 +107,19 @@ export const remove = useCase({
   errors: ['not_found', 'forbidden', 'message_deleted', 'conflict'],
   frees: 'half',
   run: async (ctx, actor, messageId, input): Promise<void> => {
-    const isCancelled = await ctx.write(async (tx) => {
+    const cancelled = await ctx.write(async (tx) => {
       const { message, place } = await lockMessage(ctx, tx, actor, messageId)
       assertMayModerate(ctx.access, { ...place, actor }, { author: message.posted_by })
       if (message.deleted_at) throw new ChatError('message_deleted')
       const answer = { message_id: messageId, conversation_id: message.conversation_id }
       const isStopped = await endAnswer(tx, answer, CANCELLED)
+      const answering = await cancelAnswersTo(tx, message)
       if (message.attachment_list) await setExpiry(tx, messageId, place.at + ctx.config.attachments.deleted_days * DAY)
       if (message.posted_by !== actor.user_id) auditDeletion(tx, actor, message)
       await deleteMessage(tx, message, { at: place.at, by: actor.user_id, reason: input.reason })
-      return isStopped
+      return isStopped ? [messageId] : answering
     })
-    if (isCancelled) ctx.answers.ended(messageId)
+    for (const id of cancelled) ctx.answers.ended(id)
   },
 })
 

@@ -10,6 +10,8 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { requireMember, requireReader, unlessOutside } from '../memberships/access.ts'
 import { findMembership } from '../memberships/store.ts'
+import { addAnswers, listAnswersTo } from './answers-to.ts'
+import { mayAskOthers } from './asking.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { isPosted, type LockedPosts, lockPosts } from './posting.ts'
 import { placeOf, reviewPost } from './review-post.ts'
@@ -139,21 +141,33 @@ export async function post(ctx: Context, post: NewPost & { input: PostRootInput 
   if (isGuest(actor)) await spendMessage(ctx, actor.user_id)
   if (actor.is_bot) await spendOfBot(ctx, post)
   assertContentFits(input.content, ctx.config.limits.message_bytes)
-  if (!input.stream) assertNotEmpty(input.content, Boolean(input.attachment_ids?.length))
+  if (!input.stream && !mayLackText(input)) assertNotEmpty(input.content, Boolean(input.attachment_ids?.length))
   if (input.role === 'assistant') assertNoFiles(input.attachment_ids)
-  if (input.role === 'assistant') ctx.answers.assertOpen()
+  if (input.role === 'assistant' || input.mentions?.assistants?.length) ctx.answers.assertOpen()
   const repeatable = repeatableOf(post)
   // A hook is called for a caller who is certain.
   if (ctx.host.hooks.beforeMessage && ctx.accounts.remembered?.isCertain(actor) === false)
     throw new ChatError('unauthenticated')
   const reviewed = ctx.host.hooks.beforeMessage && (await reviewPost(ctx, post, repeatable))
   if (reviewed?.role === 'assistant') ctx.answers.assertOpen()
-  const { row, message, isReplayed } = await store(ctx, { ...post, input: { ...input, ...reviewed } }, repeatable)
+  const { row, message, isReplayed, answers } = await store(
+    ctx,
+    { ...post, input: { ...input, ...reviewed } },
+    repeatable,
+  )
   // It was left out of the first one, which asked the assistant.
   if (isReplayed && input.role === 'user' && row.role === 'assistant') throw new ChatError('idempotency_mismatch')
   if (row.role === 'assistant' && !isReplayed) ctx.answers.start(row)
-  return { ...toPosted(message), ...(isReplayed && { idempotency_replayed: 'true' }) }
+  for (const answer of isReplayed ? [] : answers) ctx.answers.start(answer.row)
+  return {
+    ...toPosted(message),
+    ...(answers.length > 0 && { answers: answers.map((answer) => answer.message) }),
+    ...(isReplayed && { idempotency_replayed: 'true' }),
+  }
 }
+
+/** Another answer to a message that is the question has no text of its own. */
+const mayLackText = ({ role, variant_of }: PostRootInput) => role === 'assistant' && variant_of !== undefined
 
 /** @throws ChatError `not_found` for an outsider; `forbidden` for a person; `validation_failed`; `conflict`, `unavailable` */
 async function assertMayStream(ctx: Context, { actor, input, where }: NewPost & { input: PostRootInput }) {
@@ -176,7 +190,7 @@ async function spendOfBot(ctx: Context, { actor, where }: NewPost): Promise<void
 /** What identifies a post with a key: its input, whatever a hook makes of that. */
 function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput }): Repeatable | undefined {
   const { idempotency_key: key, role = 'user', content, metadata, mentions, attachment_ids, title } = input
-  const { quote_id, variant_of, invocation_id, stream } = input
+  const { quote_id, variant_of, assistant, invocation_id, stream } = input
   if (key === undefined) return undefined
   const more = [
     ...(metadata ? [JSON.stringify(metadata)] : []),
@@ -185,6 +199,7 @@ function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput 
     ...(quote_id === undefined ? [] : [`quote ${quote_id}`]),
     ...(title ? [`title ${title}`] : []),
     ...(variant_of === undefined ? [] : [`variant ${variant_of}`]),
+    ...(assistant === undefined ? [] : [`assistant ${assistant}`]),
     ...(invocation_id === undefined ? [] : [`invocation ${invocation_id}`]),
     ...(stream ? ['stream'] : []),
   ]
@@ -192,23 +207,29 @@ function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput 
   return { user_id: actor.user_id, key, request }
 }
 
+/** A stored post, with the answers that assistants write to it. */
+interface Stored extends Posted {
+  answers: readonly Pick<Posted, 'row' | 'message'>[]
+  isReplayed?: true
+}
+
 /** Stores a post, unless the same post with the same key was stored before: then it returns that one. */
 async function store(
   ctx: Context,
   post: NewPost & { input: PostRootInput },
   repeatable: Repeatable | undefined,
-): Promise<Posted & { isReplayed?: true }> {
+): Promise<Stored> {
   const { actor, input } = post
   // A post with files waits for them, and no other post with it.
-  const isAsked = input.role === 'assistant' || input.stream === true
+  const isAsked = input.role === 'assistant' || input.stream === true || mayAskOthers(ctx, post)
   const isAlone = isAsked || actor.system !== undefined || Boolean(input.attachment_ids?.length)
   if (!repeatable) {
     const posted = isAlone ? undefined : await ctx.queues.posts.add(post)
-    if (isPosted(posted)) return posted
+    if (isPosted(posted)) return { ...posted, answers: [] }
     return ctx.write(async (tx) => addPost(ctx, tx, post, await lockPost(ctx, tx, post)), { full_disk: 'refused' })
   }
 
-  const storeOnce = async (tx: Tx): Promise<Posted & { isReplayed?: true }> => {
+  const storeOnce = async (tx: Tx): Promise<Stored> => {
     // Issued together, and run in this order: another call with the same key may run at the same time, in another process.
     const [, earlier, locked] = await Promise.all([
       lockKeysOf(tx, actor.user_id),
@@ -219,7 +240,13 @@ async function store(
       locked.assertConfirmed(post)
       const row = (await findMessage(tx, earlier))!
       const { role } = await requireMember(ctx, tx, actor, row.conversation_id)
-      return { row, message: await toRead({ access: ctx.access, db: tx }, { actor, role }, row), isReplayed: true }
+      const [message, ...answers] = await Promise.all(
+        [row, ...(await listAnswersTo(tx, row))].map(async (each) => ({
+          row: each,
+          message: await toRead({ access: ctx.access, db: tx }, { actor, role }, each),
+        })),
+      )
+      return { ...message!, answers, isReplayed: true }
     }
     const posted = await addPost(ctx, tx, post, locked)
     tx.defer(remember(tx, repeatable, posted.row.id, ctx.now()))
@@ -232,7 +259,7 @@ const lockPost = (ctx: Context, tx: Tx, post: NewPost): Promise<LockedPosts> =>
   lockPosts(ctx, tx, [post], { isSystem: post.actor.system !== undefined })
 
 /** Stores a locked post. For a question, this process gets the lease of the answer. @throws ChatError as `addPosts` */
-async function addPost(ctx: Context, tx: Tx, post: NewPost, locked: LockedPosts): Promise<Posted> {
+async function addPost(ctx: Context, tx: Tx, post: NewPost, locked: LockedPosts): Promise<Stored> {
   const [result] = await locked.store()
   if (result instanceof ChatError) throw result
   const posted = result as Posted
@@ -242,5 +269,5 @@ async function addPost(ctx: Context, tx: Tx, post: NewPost, locked: LockedPosts)
     await ctx.answers.claim(tx, posted.row)
   }
   if (post.input.stream) await beginStreaming(tx, post, posted.row, { max: ctx.config.bots.max_streaming })
-  return posted
+  return { ...posted, answers: await addAnswers(ctx, tx, post, posted.row) }
 }

@@ -29,6 +29,8 @@ export interface LockedTarget {
   policy: string | null
   /** Since when the conversation is frozen. */
   frozen_at: Micros | null
+  /** The key of the assistant that is asked in the conversation where none is chosen. */
+  assistant: string | null
   /** 1 for a direct conversation whose other person is disabled or erased. */
   is_closed: number
   /** 1 if the user has archived the conversation. */
@@ -61,7 +63,7 @@ const lockTargetsWith = (lock: Sql) =>
     TARGET,
     (given) =>
       sql`${placesOf(given)}
-       SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.frozen_at, p.role,
+       SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.assistant, c.frozen_at, p.role,
            p.archived, ${isClosed(sql`places.user_id`)}
          FROM places
          JOIN conversations c ON c.id = places.conversation_id
@@ -69,7 +71,7 @@ const lockTargetsWith = (lock: Sql) =>
         WHERE ${IS_LEFT} ORDER BY c.id ${lock}`,
     {
       alone: ({ n, conversation_id, parent_id, user_id }) =>
-        sql`SELECT ${n} AS n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.frozen_at, p.role,
+        sql`SELECT ${n} AS n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.assistant, c.frozen_at, p.role,
            p.archived, ${isClosed(user_id)}
          FROM conversations c
          JOIN participants p ON p.conversation_id = c.id AND p.user_id = ${user_id}
@@ -84,7 +86,7 @@ const LOCK_FREE = lockTargetsWith(sql`FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p
 const LOCK_ANY = onRows<Target>(
   TARGET,
   (given, dialect) =>
-    sql`SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.frozen_at,
+    sql`SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, c.assistant, c.frozen_at,
           'owner' AS role, 0 AS archived, ${isClosed(sql`given.user_id`)}
        FROM ${given}
        LEFT JOIN messages m ON m.id = given.parent_id
@@ -153,6 +155,8 @@ export const NEW_MESSAGE = {
   mentioned: 'text',
   quote_id: 'text',
   variant_of: 'text',
+  assistant: 'text',
+  asked: 'text',
   mention_origins: 'text',
 } as const satisfies Partial<Columns<NewMessage>>
 
@@ -160,9 +164,9 @@ const INSERT_MESSAGES = onRows(
   NEW_MESSAGE,
   (given) =>
     sql`INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status,
-          created_at, prompt, metadata, mention_all, mentioned, quote_id, variant_of, mention_origins)
+          created_at, prompt, metadata, mention_all, mentioned, quote_id, variant_of, assistant, asked, mention_origins)
      SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt,
-         metadata, mention_all, mentioned, quote_id, variant_of, mention_origins FROM ${given}`,
+         metadata, mention_all, mentioned, quote_id, variant_of, assistant, asked, mention_origins FROM ${given}`,
   {
     alone: (row) =>
       sql`INSERT INTO messages (${join(Object.keys(row).map(name), ', ')}, doc)

@@ -11,6 +11,7 @@ import type { FailureCode } from '../answers/schema-failures.ts'
 import type { AnswerColumns } from '../commands/store.ts'
 import type { Metadata } from '../conversations/schema-metadata.ts'
 import { filesIn, type QuotedRow, toQuote } from './rules.ts'
+import { addMentions } from './rules-mentioned.ts'
 import { addStreamed } from './rules-streamed.ts'
 import type { Message, MessagePin } from './schema.ts'
 
@@ -54,6 +55,10 @@ export interface MessageRow extends AnswerColumns {
   quote_id: string | null
   /** The first answer of the set of which it is a variant. */
   variant_of: string | null
+  /** The key of the assistant that writes the answer. */
+  assistant: string | null
+  /** The keys of the assistants that the message asks, with commas between them, in their order. */
+  asked: string | null
   quoted?: QuotedRow
   /** Set if the author is erased and the message not yet processed: 0 if its text stays, else the time of the erasure. */
   author_erased?: Micros | null
@@ -72,7 +77,8 @@ export interface LightMessageRow extends Omit<MessageRow, 'content'> {
 
 const WITHOUT_TEXT = sql`id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
   created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, failure, usage, reaction_list, attachment_list,
-  pinned_at, pinned_by, mention_all, mentioned, quote_id, variant_of, invoked_by, invoked_name,
+  pinned_at, pinned_by, mention_all, mentioned, quote_id, variant_of, assistant, asked, invoked_by,
+  invoked_name,
   (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
      FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased,
   ${authorKind(sql`messages.posted_by`)} AS author_kind, ${answeredPerson(sql`messages`)} AS answered_id`
@@ -119,6 +125,7 @@ function withoutErased<T extends MessageRow | LightMessageRow>(row: T): T {
     attachment_list: null,
     mention_all: null,
     mentioned: null,
+    asked: null,
     quote_id: null,
     delete_reason: null,
     deleted_at,
@@ -145,7 +152,7 @@ export function toMessage(row: MessageRow): Message {
   if (message.author_user_id && row.author_kind) message.author_kind = row.author_kind
   if (row.edited_at) message.edited_at = toInstant(row.edited_at)
   if (row.deleted_at) message.deleted_at = toInstant(row.deleted_at)
-  if (row.mention_all !== null && !row.deleted_at) addMentions(message, row)
+  if (!row.deleted_at) addMentions(message, row)
   if (row.metadata !== null && !row.deleted_at) message.metadata = JSON.parse(row.metadata) as Metadata
   if (row.reaction_list && !row.deleted_at) setStoredJson(message, 'reactions', row.reaction_list)
   if (row.attachment_list && !row.deleted_at) message.attachments = filesIn(row.attachment_list, message.author_user_id)
@@ -162,12 +169,6 @@ export function toPin(at: Micros, by: string | null | undefined): MessagePin {
   return { ...(by && { by }), at: toInstant(at) }
 }
 
-function addMentions(message: Message, { mention_all, mentioned }: MessageRow): void {
-  const user_ids = mentioned ? mentioned.split(',') : []
-  if (mention_all === 1) message.mentions = { user_ids, all: true }
-  else if (user_ids.length > 0) message.mentions = { user_ids }
-}
-
 function isAnonymous({ author_erased = null }: MessageRow): boolean {
   return author_erased !== null
 }
@@ -178,6 +179,7 @@ function addAnswer(message: Message, row: MessageRow): void {
   if (row.finish_reason) message.finish_reason = row.finish_reason
   if (row.failure) message.failure = row.failure
   if (row.variant_of) message.variant_of = row.variant_of
+  if (row.assistant) message.assistant = row.assistant
   if (row.usage) message.usage = JSON.parse(row.usage) as Usage
 }
 

@@ -14,6 +14,7 @@ import * as signUps from '../../accounts/sign-ups/schema.ts'
 import * as tokens from '../../accounts/tokens/schema.ts'
 import * as users from '../../accounts/users/schema.ts'
 import * as assistant from '../../chat/answers/schema.ts'
+import * as assistants from '../../chat/assistants/schema.ts'
 import * as attachments from '../../chat/attachments/schema.ts'
 import * as avatars from '../../chat/avatars/schema.ts'
 import * as commands from '../../chat/commands/schema.ts'
@@ -69,6 +70,7 @@ export type Json = Record<string, unknown>
 const FEATURES: object[] = [
   { Problem, FieldProblem, Id, Instant },
   assistant,
+  assistants,
   attachments,
   audit,
   auth,

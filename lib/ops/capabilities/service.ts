@@ -6,11 +6,12 @@ import type { Capabilities } from './schema.ts'
 /** What the service offers and allows, as it is configured. Nothing in it is of a user, and nothing is secret. */
 export const get = useCase({
   takes: [],
-  run: ({ access, config, answers, host, mail: { outbox }, search }): Capabilities => {
+  run: ({ access, config, assistants, host, mail: { outbox }, search }): Capabilities => {
     const { cookie_name, header_name, enabled } = config.security.csrf
     const { message_bytes, max_depth, reactions_per_message, pins } = config.limits
     const participant_roles = [...access.participant].map(([name, rights]) => ({ name, rights: [...rights] }))
-    const { assistant, attachments: files, avatars, invites } = config
+    const [assistant] = assistants.offered
+    const { attachments: files, avatars, invites } = config
     const signsIn = hasSignIn({ config, host })
     return {
       sign_in: signsIn,
@@ -19,7 +20,7 @@ export const get = useCase({
       sign_up: signsIn && invites.allow_signup,
       web: config.server.web === true,
       search: search.isOn(),
-      ...(answers.isOffered && { assistant: { name: assistant.name } }),
+      ...(assistant && { assistant: { name: assistant.title } }),
       ...(files.enabled && { attachments: { max_bytes: files.max_bytes, types: files.types } }),
       ...(avatars.enabled && { avatars: { max_bytes: avatars.max_bytes } }),
       default_layout: config.conversations.default_layout,

@@ -77,6 +77,7 @@ import { privateEvents } from './0086-private-events.ts'
 import { commands } from './0087-commands.ts'
 import { lastDeletedId } from './0089-last-deleted-id.ts'
 import { streamedMessages } from './0090-streamed-messages.ts'
+import { severalAssistants } from './0092-several-assistants.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -191,6 +192,7 @@ export const MIGRATIONS: readonly Migration[] = [
   commands,
   lastDeletedId,
   streamedMessages,
+  severalAssistants,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -193,6 +193,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'answers.end': 'own',
   'messages.stream': 'own',
   'answers.listChunks': 'reads',
+  'assistants.list': 'reads',
   'presence.sendHeartbeat': 'own',
   'presence.list': 'reads',
   'presence.setTyping': 'own',

@@ -1,0 +1,38 @@
+import * as v from 'valibot'
+import { MAX_LENGTH } from '../../core/lengths.ts'
+import { Id, text } from '../../core/schema.ts'
+
+const KEY = '^[a-z][a-z0-9_-]*$'
+
+/** The key of an assistant, as it is configured and written after `@`. */
+export const AssistantKey = v.pipe(
+  text(MAX_LENGTH.assistant_key),
+  v.regex(new RegExp(KEY), 'must be the key of an assistant'),
+  v.metadata({ pattern: KEY }),
+)
+
+export const AssistantsQuery = v.object({
+  conversation_id: v.optional(
+    v.pipe(Id, v.description('Only those that the caller may ask in this conversation, which the caller can read')),
+  ),
+})
+export type AssistantsQuery = v.InferOutput<typeof AssistantsQuery>
+
+/** A tool that an assistant may use. */
+export const AssistantTool = v.object({ name: v.string(), title: v.string() })
+export type AssistantTool = v.InferOutput<typeof AssistantTool>
+
+/** An assistant that a user may ask. */
+export const AssistantInfo = v.object({
+  key: v.pipe(v.string(), v.description('Names it in posts, and after `@` in texts')),
+  title: v.string(),
+  avatar_url: v.optional(v.pipe(v.string(), v.description('The picture beside its answers'))),
+  default: v.optional(v.pipe(v.literal(true), v.description('Answers where nothing chooses another one'))),
+  tools: v.pipe(v.array(AssistantTool), v.description('What it may use')),
+  images: v.pipe(v.boolean(), v.description('Whether its model gets the pictures of a thread')),
+})
+export type AssistantInfo = v.InferOutput<typeof AssistantInfo>
+
+/** The assistants that a user may ask, the default first. */
+export const AssistantList = v.object({ assistants: v.array(AssistantInfo) })
+export type AssistantList = v.InferOutput<typeof AssistantList>
