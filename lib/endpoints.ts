@@ -24,6 +24,7 @@ import * as commands from './chat/commands/routes.ts'
 import * as conversations from './chat/conversations/routes.ts'
 import * as events from './chat/events/routes.ts'
 import * as feed from './chat/feed/routes.ts'
+import * as feedback from './chat/feedback/routes.ts'
 import * as invites from './chat/invites/routes.ts'
 import * as messages from './chat/messages/routes.ts'
 import * as notices from './chat/notices/routes.ts'
@@ -105,6 +106,7 @@ export const endpoints = {
   assistants,
   commands,
   notices,
+  feedback,
   notifications,
   presence,
   limits: { ...limits, ...throttling },

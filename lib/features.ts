@@ -41,6 +41,7 @@ import * as operation from './chat/conversations/service-operator.ts'
 import * as settings from './chat/conversations/service-settings.ts'
 import * as events from './chat/events/service.ts'
 import * as feed from './chat/feed/service.ts'
+import * as feedback from './chat/feedback/service.ts'
 import * as invites from './chat/invites/service.ts'
 import * as invitePreview from './chat/invites/service-preview.ts'
 import * as messages from './chat/messages/service.ts'
@@ -179,6 +180,7 @@ export const USE_CASES = {
   attachments: { ...useCasesOf(attachments), ...useCasesOf(links) },
   commands: useCasesOf(commands),
   notices: useCasesOf(notices),
+  feedback: useCasesOf(feedback),
   pins: useCasesOf(pins),
   receipts: useCasesOf(receipts),
   snapshots: useCasesOf(snapshots),

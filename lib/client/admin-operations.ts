@@ -6,6 +6,9 @@ export const ADMIN_OPERATIONS = {
   audit: {
     list: 'GET /api/admin/audit query',
   },
+  feedback: {
+    list: 'GET /api/admin/feedback query',
+  },
   keys: {
     listAll: 'GET /api/admin/keys query',
     revokeAny: 'DELETE /api/admin/keys/{key_id}',

@@ -1,4 +1,5 @@
 import type { AdminFeatures } from '../api/admin-features.ts'
+import type { FeedbackAdminClient, FeedbackClient } from '../api/feedback.ts'
 import type { KeysAdminClient, KeysClient } from '../api/keys.ts'
 import type { NewcomersAdminClient, NewcomersClient } from '../api/newcomers.ts'
 import type { UsersAdminClient, UsersClient } from '../api/users.ts'
@@ -27,6 +28,7 @@ export interface AdminClient extends ChatClient, AdminFeatures {
   users: UsersClient & UsersAdminClient
   newcomers: NewcomersClient & NewcomersAdminClient
   webhooks: WebhooksClient & WebhooksAdminClient
+  feedback: FeedbackClient & FeedbackAdminClient
 }
 
 /**

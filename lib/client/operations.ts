@@ -78,6 +78,10 @@ export const OPERATIONS = {
   feed: {
     read: 'GET /api/feed query',
   },
+  feedback: {
+    remove: 'DELETE /api/messages/{message_id}/feedback',
+    set: 'PUT /api/messages/{message_id}/feedback body',
+  },
   guests: {
     claim: 'POST /api/guests/claim body',
     create: 'POST /api/guests body session',

@@ -13,6 +13,7 @@ import { CANCELLED, endAnswer } from '../chat/answers/ending.ts'
 import { listUnderWayFor } from '../chat/answers/store.ts'
 import { eraseOwnPhoto, eraseUploads } from '../chat/attachments/erasure.ts'
 import { forgetCaller } from '../chat/commands/store.ts'
+import { wipeFeedback } from '../chat/feedback/store.ts'
 import { anonymizeInvites } from '../chat/invites/store.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
 import { listMemberships } from '../chat/memberships/store.ts'
@@ -52,6 +53,9 @@ const CALLS_BATCH = 500
 
 /** The number of the user's notifications deleted at a time. */
 const INBOX_BATCH = 500
+
+/** The number of the user's ratings of answers deleted at a time. */
+const FEEDBACK_BATCH = 500
 
 /** The number of deletion reasons of the user deleted in a transaction. */
 const REASONS_PAGE = 200
@@ -157,6 +161,7 @@ async function removeData(ctx: Context, userId: string): Promise<void> {
     await eraseNotices(ctx, userId)
     await inPages(ctx.db, CALLS_BATCH, (limit) => ctx.write((tx) => forgetCaller(tx, userId, limit)))
     while (await ctx.write((tx) => eraseFromInboxes(tx, userId, rowsAtOnce(ctx.db, INBOX_BATCH))));
+    await inPages(ctx.db, FEEDBACK_BATCH, (limit) => ctx.write((tx) => wipeFeedback(tx, userId, limit)))
     // A call that began before the account was locked may have joined a conversation since.
   } while (!(await deleteAccount(ctx, userId)))
 }

@@ -9,6 +9,7 @@ import { findMergedSubject, insertMerged, listMerged, type MergedUser } from '..
 import { findSubjects } from '../accounts/users/store-subjects.ts'
 import { isSystemUser } from '../accounts/users/store-system.ts'
 import { eraseOwnPhoto } from '../chat/attachments/erasure.ts'
+import { moveFeedback } from '../chat/feedback/store.ts'
 import { composeReactionLists } from '../chat/messages/store-reactions.ts'
 import type { Context } from '../context.ts'
 import { type Actor, assertOperator } from '../core/actor.ts'
@@ -101,6 +102,7 @@ async function mergeIn(ctx: Context, tx: Tx, actor: Actor, users: Merge): Promis
   await composeReactionLists(tx, await moveReactions(tx, users))
   await moveBelongings(tx, users)
   await moveCalls(tx, users)
+  await moveFeedback(tx, users)
   await moveInvites(tx, users, ids)
   await moveSums(tx, users)
   const conversations = await movePlaces(ctx, tx, { ...users, from_name: nameOf(from) }, { places, messageIds })

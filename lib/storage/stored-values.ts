@@ -34,6 +34,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
       ],
     },
   },
+  answer_feedback: { rating: { values: ['up', 'down'] } },
   attachments: {
     sniffed: { values: FILE_TYPES },
     thumbnail_type: { values: THUMBNAIL_TYPES },

@@ -90,6 +90,7 @@ const VALID: Record<string, object> = {
   commandsSetOfBot: { commands: [{ name: 'deploy', description: 'Deploys' }] },
   commandsInvoke: { bot_id: '01890000-0000-7000-8000-000000000000', name: 'deploy' },
   answersAddChunk: { idx: 0, content: 'x' },
+  feedbackSet: { rating: 'up' },
   noticesCreate: { user_id: '01890000-0000-7000-8000-000000000000', content: 'Only for you' },
   usersEnsure: { username: 'somebody-else' },
   usersMerge: { from: { subject: 'one' }, into: { subject: 'other' } },

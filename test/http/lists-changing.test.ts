@@ -174,6 +174,8 @@ const WHOLE = [
   // At most a hundred of a user; those of all are read as keys are, by a descending id.
   'webhooksList',
   'webhooksListAll',
+  // Read as keys are, by a descending id.
+  'feedbackList',
   'webhooksListDeliveries',
   // Of each program at most fifty, in one page.
   'commandsList',

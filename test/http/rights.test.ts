@@ -62,6 +62,7 @@ const BODIES: Record<string, (world: World) => object> = {
   commandsInvoke: ({ bot_id }) => ({ bot_id, name: 'deploy' }),
   answersAddChunk: () => ({ idx: 0, content: 'x' }),
   noticesCreate: ({ user_id }) => ({ user_id, content: 'Only for you' }),
+  feedbackSet: () => ({ rating: 'up' }),
   webhooksCreate: () => ({ url: 'https://receiver.example/events' }),
   webhooksChange: () => ({ description: 'Orders' }),
   webhooksReplay: () => ({ since: '2026-01-01T00:00:00Z' }),

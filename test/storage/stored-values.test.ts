@@ -6,6 +6,7 @@ import { Attachment } from '../../lib/chat/attachments/schema.ts'
 import { Layout } from '../../lib/chat/conversations/schema-look.ts'
 import { AutoJoin, Level } from '../../lib/chat/conversations/schema-settings.ts'
 import { PersistedEvent } from '../../lib/chat/events/schema.ts'
+import { Feedback } from '../../lib/chat/feedback/schema.ts'
 import { Message } from '../../lib/chat/messages/schema.ts'
 import { NotificationKind } from '../../lib/chat/notifications/schema.ts'
 import { FILE_TYPES, PHOTO_TYPES, THUMBNAIL_TYPES } from '../../lib/core/file-types.ts'
@@ -34,6 +35,7 @@ const SETS: Record<string, readonly string[]> = {
   'participants.level': Level.options,
   'messages.role': Message.entries.role.options,
   'messages.status': MessageStatus.options,
+  'answer_feedback.rating': Feedback.entries.rating.options,
   'attachments.sniffed': FILE_TYPES,
   'attachments.thumbnail_type': THUMBNAIL_TYPES,
   'messages.failure': Object.keys(FAILURES),
@@ -52,7 +54,7 @@ const SETS: Record<string, readonly string[]> = {
 
 /** Texts that may be anything: of people, of other services, or our own names. */
 const FREE =
-  'users.email users.username users.display_name users.avatar_url users.description users.system_name users.words_of sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject merged_users.subject api_keys.name server_keys.name server_keys.scopes email_requests.email email_requests.conversation_ids conversations.salt conversations.title conversations.topic conversations.icon conversations.ref conversations.assistant conversations.assistant_prompt threads.title threads.last_repliers invites.email thread_members.marked_in thread_members.reopened_in thread_members.listed_in messages.content messages.path messages.prompt messages.finish_reason messages.delete_reason messages.invoked_name messages.mentioned messages.variant_of messages.assistant messages.asked attachments.reason message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip webhooks.url webhooks.host webhooks.secret webhooks.previous_secret webhooks.headers webhooks.description webhooks.position webhooks.writer'
+  'users.email users.username users.display_name users.avatar_url users.description users.system_name users.words_of sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject merged_users.subject api_keys.name server_keys.name server_keys.scopes email_requests.email email_requests.conversation_ids conversations.salt conversations.title conversations.topic conversations.icon conversations.ref conversations.assistant conversations.assistant_prompt threads.title threads.last_repliers invites.email thread_members.marked_in thread_members.reopened_in thread_members.listed_in messages.content messages.path messages.prompt messages.finish_reason messages.delete_reason messages.invoked_name messages.mentioned messages.variant_of messages.assistant messages.asked attachments.reason answer_feedback.reason message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip webhooks.url webhooks.host webhooks.secret webhooks.previous_secret webhooks.headers webhooks.description webhooks.position webhooks.writer'
 
 it('the closed columns have the values of the API', () => {
   const stored = Object.entries(CLOSED_COLUMNS).flatMap(([table, columns]) =>

@@ -235,6 +235,13 @@ export const LISTS: Record<string, Followed> = {
     query: 'limit=200',
     next: after,
   },
+  feedbackList: {
+    key: 'message_id',
+    expected: () => undefined,
+    path: () => '/api/admin/feedback',
+    query: 'limit=200',
+    next: after,
+  },
   webhooksListDeliveries: {
     key: 'id',
     expected: ({ deliveries }) => deliveries,

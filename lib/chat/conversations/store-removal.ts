@@ -9,6 +9,7 @@ const PIECES = {
   message_revisions: { of: sql`message_id`, key: sql`replaced_at`, most: 16 },
   message_chunks: { of: sql`message_id`, key: sql`idx`, most: 256 },
   reactions: { of: sql`message_id`, key: sql`at`, most: 1_024 },
+  answer_feedback: { of: sql`message_id`, key: sql`id`, most: 1_024 },
   notifications: { of: sql`id`, key: sql`user_id`, most: 1_024 },
 }
 

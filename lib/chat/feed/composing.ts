@@ -6,8 +6,9 @@ import type { NumberedEvent } from '../../live/log/log.ts'
 import { type History, toEventName } from '../../storage/histories.ts'
 import { compose } from '../events/render.ts'
 import { subjectsIn } from '../events/subjects.ts'
+import { withTexts } from '../messages/completing.ts'
 import type { Message } from '../messages/schema.ts'
-import { listLightMessages, toMessage, withTexts } from '../messages/store.ts'
+import { listLightMessages, toMessage } from '../messages/store.ts'
 import type { FeedEvent } from './schema.ts'
 
 /** The maximum size of the events of an answer, and of the message of one event. */

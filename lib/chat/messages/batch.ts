@@ -45,6 +45,7 @@ export interface NewPost {
     | 'title'
     | 'invocation_id'
     | 'stream'
+    | 'generated'
   >
   where: { conversation_id: string } | { parent_id: string }
   /** The process that streams the message, for its host; missing for one that is streamed by calls. */

@@ -3,6 +3,7 @@ import { createAttaching } from '../attachments/attaching.ts'
 import { createAnswering } from './answering.ts'
 import type { NewPost, PostContext, PostPlace } from './batch.ts'
 import { createFollowing } from './following.ts'
+import { createMarking } from './marking.ts'
 import { createMentioning } from './mentioning.ts'
 import { createQuoting } from './quoting.ts'
 import type { MessageRow } from './store.ts'
@@ -30,6 +31,7 @@ const PARTS: readonly CreatePostPart[] = [
   createQuoting,
   createVariants,
   createAnswering,
+  createMarking,
   createFollowing,
   createStreaming,
   createMentioning,

@@ -3,7 +3,7 @@ import type { Queries } from '../../storage/database.ts'
 import type { NewPost, PostContext } from './batch.ts'
 import type { PostPart } from './post-parts.ts'
 import type { QuotedRow } from './rules.ts'
-import { listQuoted } from './store.ts'
+import { listQuoted } from './store-quotes.ts'
 
 /** Gives posts the messages that they quote; `undefined` without any. */
 export function createQuoting(_: PostContext, posts: readonly NewPost[]): PostPart | undefined {

@@ -1,7 +1,8 @@
 import { contextOf } from '../../core/context-of.ts'
 import { type AnyUseCase, invoke } from '../../core/use-case.ts'
 import { type Call, route } from '../../endpoint.ts'
-import { IdempotencyHeader, Message, MessageInput, PostedMessage, Revisions, RootInput } from './schema.ts'
+import { IdempotencyHeader, Message, MessageInput, PostedMessage, RootInput } from './schema.ts'
+import { Revisions } from './schema-revisions.ts'
 import * as service from './service.ts'
 import * as changes from './service-changes.ts'
 

@@ -10,6 +10,7 @@ export function isPlainRoot(access: Access, { where, actor, input }: NewPost): b
     'conversation_id' in where &&
     input.role !== 'assistant' &&
     !input.stream &&
+    !input.generated &&
     input.quote_id === undefined &&
     input.variant_of === undefined &&
     input.invocation_id === undefined &&

@@ -3,13 +3,14 @@ import { ShownKind } from '../../accounts/users/schema.ts'
 import { isVisible, PATTERNS } from '../../core/characters.ts'
 import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { AnyInstant, Id, IdempotencyKey, Instant, Limit, label, text } from '../../core/schema.ts'
+import { Id, IdempotencyKey, Instant, label, text } from '../../core/schema.ts'
 import { MessageStatus, Usage } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
 import { AssistantKey } from '../assistants/schema.ts'
 import { Attachment, AttachmentIds } from '../attachments/schema.ts'
 import { AnsweredCall } from '../commands/schema.ts'
 import { Metadata } from '../conversations/schema-metadata.ts'
+import { Feedback } from '../feedback/schema.ts'
 import { Mentions, MentionsInput, PostMentionsInput } from '../mentions/schema.ts'
 
 /** The form of a path, or of an empty text: segments of base-36 digits, each after its count. */
@@ -121,6 +122,14 @@ export const Message = v.object({
   attachments: v.optional(v.pipe(v.array(Attachment), v.description('Its files, in their order'))),
   quote: v.optional(Quote),
   invocation: v.optional(AnsweredCall),
+  generated: v.optional(
+    v.pipe(
+      v.literal(true),
+      v.description('The text is of a model: of every answer, and of a post whose author says so'),
+    ),
+  ),
+  /** The caller's own, in reads alone. */
+  feedback: v.optional(Feedback),
 })
 export type Message = v.InferOutput<typeof Message>
 
@@ -140,6 +149,8 @@ export const REPLY_STATE = {
 /** The thread of a reply, when the event of the reply is sent. */
 export const ReplyState = v.object({ root_id: Id, ...REPLY_STATE })
 export type ReplyState = v.InferOutput<typeof ReplyState>
+
+const Generated = v.optional(v.pipe(v.boolean(), v.description('Whether the text is of a model')))
 
 const NOT_EMPTY = { properties: { content: { minLength: 1 } } }
 const WITH_TEXT = { required: ['content'], ...NOT_EMPTY }
@@ -179,6 +190,7 @@ export const MessageInput = v.pipe(
         ),
       ),
     ),
+    generated: Generated,
     stream: v.optional(
       v.pipe(
         v.boolean(),
@@ -241,6 +253,7 @@ export const Edit = v.pipe(
     reason: Reason,
     metadata: v.optional(Metadata),
     mentions: v.optional(MentionsInput),
+    generated: Generated,
     attachment_ids: v.optional(
       v.pipe(AttachmentIds, v.description('The new list of all files; left out, the message keeps those it has')),
     ),
@@ -256,20 +269,6 @@ export type Edit = v.InferOutput<typeof Edit>
 
 export const Deletion = v.object({ reason: Reason })
 export type Deletion = v.InferOutput<typeof Deletion>
-
-/** An earlier text of a message. */
-export const Revision = v.object({ content: v.string(), replaced_at: Instant, reason: v.optional(v.string()) })
-export type Revision = v.InferOutput<typeof Revision>
-
-export const RevisionsQuery = v.object({
-  after: v.optional(v.pipe(AnyInstant, v.description('Only texts replaced later'))),
-  limit: Limit(50, 200),
-})
-export type RevisionsQuery = v.InferOutput<typeof RevisionsQuery>
-
-/** A page of the earlier texts of a message, oldest first; empty for a deleted message. */
-export const Revisions = v.object({ revisions: v.array(Revision), next_after: v.optional(Instant) })
-export type Revisions = v.InferOutput<typeof Revisions>
 
 /** The response to a post. */
 export const PostedMessage = v.object({

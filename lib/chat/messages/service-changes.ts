@@ -20,7 +20,7 @@ import { reviewMessage } from './review.ts'
 import { assertContentFits, assertNotEmpty, isRedacted } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
 import { findMessage, type MessageRow } from './store.ts'
-import { markRestored, replaceMetadata } from './store-changes.ts'
+import { markRestored, replaceMetadata, setGenerated } from './store-changes.ts'
 import { countPins, setPin } from './store-pins.ts'
 import { relistRepliers } from './store-replies.ts'
 import { replaceContent } from './store-revisions.ts'
@@ -56,11 +56,12 @@ export const edit = useCase({
         assertMay(ctx.access, { ...place, actor }, actOf(row))
         const message = assertEditable(actor, row)
         await refuseClosed(tx, place, actor)
-        const { reason = null, metadata, attachment_ids } = input
+        const { reason = null, metadata, attachment_ids, generated } = input
         if (attachment_ids?.length) assertMay(ctx.access, { ...place, actor }, 'attach')
         assertNotEmpty(content, attachment_ids ? attachment_ids.length > 0 : Boolean(message.attachment_list))
         await replaceContent(tx, messageId, { content, reason, at, keep: ctx.config.limits.revisions_per_message })
         if (metadata) await replaceMetadata(tx, messageId, toStored(metadata))
+        if (generated !== undefined) await setGenerated(tx, messageId, generated)
         if (attachment_ids) await replaceFiles(ctx, tx, message, { user_id: actor.user_id, ids: attachment_ids })
         await editMentions(ctx, tx, message, { ...place, actor }, { content, mentions: input.mentions })
         tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })

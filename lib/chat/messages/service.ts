@@ -13,21 +13,14 @@ import { findMembership } from '../memberships/store.ts'
 import { addAnswers, listAnswersTo } from './answers-to.ts'
 import { mayAskOthers } from './asking.ts'
 import type { NewPost, Posted } from './batch.ts'
+import { withOwn, withQuotes } from './completing.ts'
 import { isPosted, type LockedPosts, lockPosts } from './posting.ts'
 import { placeOf, reviewPost } from './review-post.ts'
 import { assertContentFits, assertNoFiles, assertNotEmpty, toPosted } from './rules.ts'
-import {
-  type Message,
-  type PostedMessage,
-  PostInput,
-  PostRootInput,
-  type Revision,
-  type Revisions,
-  RevisionsQuery,
-} from './schema.ts'
-import { findMessage, type MessageRow, toMessageFor, withQuotes } from './store.ts'
+import { type Message, type PostedMessage, PostInput, PostRootInput } from './schema.ts'
+import { type Revision, type Revisions, RevisionsQuery } from './schema-revisions.ts'
+import { findMessage, type MessageRow, toMessageFor } from './store.ts'
 import { findEarlier, lockKeysOf, type Repeatable, remember } from './store-idempotency.ts'
-import { withReacted } from './store-reactions.ts'
 import { listRevisions as findRevisions, listRevisionSizes } from './store-revisions.ts'
 import { assertProgram, assertStreamable, beginStreaming } from './streaming.ts'
 
@@ -101,7 +94,7 @@ async function toRead(
   row: MessageRow,
 ): Promise<Message> {
   const rows = await withQuotes(db, [row])
-  const [message] = await withReacted(
+  const [message] = await withOwn(
     db,
     reader.actor.user_id,
     rows.map((each) => toMessageFor(access, reader, each)),

@@ -1,4 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
+import { onRows } from '../../storage/on-rows.ts'
 import { type Micros, sql } from '../../storage/sql.ts'
 
 export async function replaceMetadata(tx: Queries, id: string, metadata: string | null): Promise<void> {
@@ -16,4 +17,15 @@ export async function markDeleted(
 
 export async function markRestored(tx: Queries, id: string): Promise<void> {
   await tx.run(sql`UPDATE messages SET deleted_at = NULL, deleted_by = NULL, delete_reason = NULL WHERE id = ${id}`)
+}
+
+/** Marks messages as generated text. By primary key. */
+export const markGenerated = onRows<{ id: string }>(
+  { id: 'text' },
+  (given) => sql`UPDATE messages SET generated = 1 FROM ${given} WHERE messages.id = given.id`,
+)
+
+/** Sets whether the text of a message is generated. By primary key. */
+export async function setGenerated(tx: Queries, messageId: string, isGenerated: boolean): Promise<void> {
+  await tx.run(sql`UPDATE messages SET generated = ${isGenerated ? 1 : null} WHERE id = ${messageId}`)
 }

@@ -1,6 +1,8 @@
+import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, isErasedAuthor, literal, sql } from '../../storage/sql.ts'
+import { among, authorKind, isErasedAuthor, literal, sql } from '../../storage/sql.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
+import type { QuotedRow } from './rules.ts'
 import type { MessageRow } from './store.ts'
 
 /** The characters of a quoted message that an assistant gets. */
@@ -49,4 +51,21 @@ export async function listRepliedTo(
         AND (parent_id IS NOT NULL OR id = ${quote_id})`,
   )
   return new Set(rows.map(({ posted_by }) => posted_by))
+}
+
+/** Whether readers get the text of a message `m`; `gone` is the erasure of its author. */
+const IS_LIVE = sql`m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep'`
+
+/** These messages, in no order, with the beginnings of their texts. By primary key. */
+export function listQuoted(db: Queries, ids: Iterable<string>): Promise<QuotedRow[]> {
+  return db.all<QuotedRow>(
+    sql`SELECT m.id, m.conversation_id, m.root_id, m.role,
+            CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS author, ${authorKind(sql`m.posted_by`)} AS author_kind,
+            CASE WHEN ${IS_LIVE} THEN substr(coalesce(m.prompt, m.content), 1, ${literal(MAX_QUOTE_LENGTH)}) ELSE ''
+                END AS begin,
+            CASE WHEN ${IS_LIVE} THEN m.attachment_list END AS files,
+            CASE WHEN ${IS_LIVE} THEN 0 ELSE 1 END AS is_deleted
+       FROM messages m LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by
+      WHERE m.id ${among(db, ids)}`,
+  )
 }

@@ -1,7 +1,7 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Micros, sql } from '../../storage/sql.ts'
-import type { Revision } from './schema.ts'
+import type { Revision } from './schema-revisions.ts'
 
 /** Replaces the text of a message, and stores the previous text as a revision; deletes all but the latest `keep`. */
 export async function replaceContent(

@@ -66,6 +66,8 @@ export interface MessageRow extends AnswerColumns {
   author_kind?: OtherKind | null
   /** The person who is answered by a message that a program streams. */
   answered_id?: string | null
+  /** 1 for a post whose author says that it is generated text. */
+  generated?: number | null
 }
 
 /** A row of a list without a long text, which is read later if it fits into the page. */
@@ -78,7 +80,7 @@ export interface LightMessageRow extends Omit<MessageRow, 'content'> {
 const WITHOUT_TEXT = sql`id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
   created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, failure, usage, reaction_list, attachment_list,
   pinned_at, pinned_by, mention_all, mentioned, quote_id, variant_of, assistant, asked, invoked_by,
-  invoked_name,
+  invoked_name, generated,
   (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
      FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased,
   ${authorKind(sql`messages.posted_by`)} AS author_kind, ${answeredPerson(sql`messages`)} AS answered_id`
@@ -159,6 +161,7 @@ export function toMessage(row: MessageRow): Message {
   if (row.pinned_at && !row.deleted_at) message.pinned = toPin(row.pinned_at, row.pinned_by)
   if (row.quoted && !row.deleted_at) message.quote = toQuote(row.quoted)
   if (row.invoked_by && !row.deleted_at) message.invocation = { user_id: row.invoked_by, name: row.invoked_name! }
+  if ((row.generated || row.role === 'assistant') && !row.deleted_at) message.generated = true
   if (row.role === 'assistant') addAnswer(message, row)
   else addStreamed(message, row)
   return message
@@ -210,47 +213,8 @@ export async function listLightMessages(db: Queries, ids: Iterable<string>): Pro
   return rows.map(withoutErased)
 }
 
-/** Adds long texts and quoted messages to rows, and leaves out rows that were deleted in the meantime. */
-export async function withTexts(db: Queries, rows: LightMessageRow[]): Promise<MessageRow[]> {
-  const long = rows.filter((row) => row.content === null).map((row) => row.id)
-  const longBy = new Map((long.length > 0 ? await listMessages(db, long) : []).map((row) => [row.id, row]))
-  const all = rows.flatMap((row) => (row.content === null ? (longBy.get(row.id) ?? []) : (row as MessageRow)))
-  return withQuotes(db, all)
-}
-
-/** Whether readers get the text of a message `m`; `gone` is the erasure of its author. */
-const IS_LIVE = sql`m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep'`
-
-/** These messages, in no order, with the beginnings of their texts. By primary key. */
-export function listQuoted(db: Queries, ids: Iterable<string>): Promise<QuotedRow[]> {
-  return db.all<QuotedRow>(
-    sql`SELECT m.id, m.conversation_id, m.root_id, m.role,
-            CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS author, ${authorKind(sql`m.posted_by`)} AS author_kind,
-            CASE WHEN ${IS_LIVE} THEN substr(coalesce(m.prompt, m.content), 1, ${literal(MAX_QUOTE_LENGTH)}) ELSE ''
-                END AS begin,
-            CASE WHEN ${IS_LIVE} THEN m.attachment_list END AS files,
-            CASE WHEN ${IS_LIVE} THEN 0 ELSE 1 END AS is_deleted
-       FROM messages m LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by
-      WHERE m.id ${among(db, ids)}`,
-  )
-}
-
-/**
- * Adds the quoted messages to rows, by one statement; without a quote, by none. A deleted message has no quote, and neither
- * has one whose quoted message is not in its conversation: an archive may name any message.
- */
-export async function withQuotes(db: Queries, rows: MessageRow[]): Promise<MessageRow[]> {
-  const ids = new Set(rows.flatMap(({ quote_id, deleted_at }) => (quote_id && !deleted_at ? quote_id : [])))
-  if (ids.size === 0) return rows
-  const quotedBy = new Map((await listQuoted(db, ids)).map((quoted) => [quoted.id, quoted]))
-  return rows.map((row) => {
-    const quoted = row.quote_id && !row.deleted_at ? quotedBy.get(row.quote_id) : undefined
-    return quoted?.conversation_id === row.conversation_id ? { ...row, quoted } : row
-  })
-}
-
 /** These messages, in no order. By primary key. */
-async function listMessages(db: Queries, ids: Iterable<string>): Promise<MessageRow[]> {
+export async function listMessages(db: Queries, ids: Iterable<string>): Promise<MessageRow[]> {
   const rows = await db.all<MessageRow>(sql`SELECT ${COLUMNS} FROM messages WHERE id ${among(db, ids)}`)
   return rows.map(withoutErased)
 }

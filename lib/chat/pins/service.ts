@@ -5,9 +5,9 @@ import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { lockWithRight, refuseClosed, requireReader } from '../memberships/access.ts'
-import { listPinned, toMessageFor, withTexts } from '../messages/store.ts'
+import { withOwn, withTexts } from '../messages/completing.ts'
+import { listPinned, toMessageFor } from '../messages/store.ts'
 import { countPins, findPin, type PinState, setPin } from '../messages/store-pins.ts'
-import { withReacted } from '../messages/store-reactions.ts'
 import { type Pin, type PinPage, PinsQuery } from './schema.ts'
 
 /**
@@ -72,9 +72,7 @@ export const list = useCase({
       const read = rows.slice(0, Math.min(limit, countWithin(rows.map((row) => row.size))))
       const live = (await withTexts(db, read)).filter((row) => !row.deleted_at)
       const messages = live.map((row) => toMessageFor(ctx.access, { actor, role }, row))
-      const all = (await withReacted(db, actor.user_id, messages)).map(
-        (message): Pin => ({ message, ...message.pinned! }),
-      )
+      const all = (await withOwn(db, actor.user_id, messages)).map((message): Pin => ({ message, ...message.pinned! }))
       const pins = fit(all)
       const hasMore = pins.length < all.length || read.length < rows.length
       const last = pins.length < all.length ? pins.at(-1)!.at : toInstant(read.at(-1)?.pinned_at ?? 0)

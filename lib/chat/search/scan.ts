@@ -5,8 +5,8 @@ import { fit, MAX_PAGE_BYTES } from '../../core/pages.ts'
 import { createStepRunner, type Steps } from '../../core/scheduling/steps.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOutOfTime } from '../../storage/errors.ts'
-import { listLightMessages, type MessageRow, toMessage, withTexts } from '../messages/store.ts'
-import { withReacted } from '../messages/store-reactions.ts'
+import { withOwn, withTexts } from '../messages/completing.ts'
+import { listLightMessages, type MessageRow, toMessage } from '../messages/store.ts'
 import { findEntries } from './lookup.ts'
 import { fileNames, hasLink } from './rules.ts'
 import { toExcerpt } from './rules-excerpt.ts'
@@ -212,7 +212,7 @@ async function toHits(
 ): Promise<Hit[]> {
   const rows = hits.map(({ place }) => rowBy.get(place.id)!)
   const titles = await listTitles(db, new Set(rows.map(({ conversation_id }) => conversation_id)))
-  const messages = await withReacted(db, actor.user_id, rows.map(toMessage))
+  const messages = await withOwn(db, actor.user_id, rows.map(toMessage))
   return hits.map(({ place: { doc }, excerpts }, n) => {
     const { conversation_id: id } = rows[n]!
     return { message: messages[n]!, conversation: { id, title: titles.get(id) ?? '' }, excerpts, doc }

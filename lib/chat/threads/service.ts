@@ -8,10 +8,10 @@ import { findPosition } from '../../live/log/log.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { lockMembership, requireMember, requireReader } from '../memberships/access.ts'
+import { withOwn, withTexts } from '../messages/completing.ts'
 import { isPath } from '../messages/rules.ts'
 import { sizeOfMessage } from '../messages/size.ts'
-import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
-import { withReacted } from '../messages/store-reactions.ts'
+import { listTree, toMessageFor } from '../messages/store.ts'
 import { publishRead } from '../notifications/publishing.ts'
 import { reopen } from '../notifications/reopening.ts'
 import { readScopes } from '../notifications/scopes.ts'
@@ -90,7 +90,7 @@ export const tree = useCase({
       return {
         root_id: rootId,
         ...(thread?.title && { title: thread.title }),
-        messages: await withReacted(db, actor.user_id, messages),
+        messages: await withOwn(db, actor.user_id, messages),
         ...(messages.length < rows.length && { next_cursor: messages.at(-1)!.path }),
         stream_position,
       }

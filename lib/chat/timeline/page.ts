@@ -3,9 +3,9 @@ import type { Actor } from '../../core/actor.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Membership } from '../memberships/access.ts'
+import { withOwn, withTexts } from '../messages/completing.ts'
 import { sizeOfMessage } from '../messages/size.ts'
-import { type LightMessageRow, listLightMessages, toMessageFor, withTexts } from '../messages/store.ts'
-import { withReacted } from '../messages/store-reactions.ts'
+import { type LightMessageRow, listLightMessages, toMessageFor } from '../messages/store.ts'
 import { listReplyStates, toReplyState } from '../messages/store-replies.ts'
 import { findFirstUnread } from '../unread/first-unread.ts'
 import { countUnread, type ThreadReader } from '../unread/store.ts'
@@ -76,7 +76,7 @@ async function loadMessages(
   const count = Math.max(least, countWithin(rows.map(({ size }) => size)))
   const composed = await compose(db, caller, rows.slice(0, count))
   const fitting = composed.slice(0, Math.max(least, fit(composed, sizeInList).length))
-  await withReacted(db, caller.actor.user_id, fitting)
+  await withOwn(db, caller.actor.user_id, fitting)
   if (rootId === undefined) return { messages: fitting }
   const [root, ...messages] = fitting
   return { root: root!, messages }

@@ -24,9 +24,11 @@ import * as conversationMetadata from '../../chat/conversations/schema-metadata.
 import * as settings from '../../chat/conversations/schema-settings.ts'
 import * as events from '../../chat/events/schema.ts'
 import * as feed from '../../chat/feed/schema.ts'
+import * as feedback from '../../chat/feedback/schema.ts'
 import * as invites from '../../chat/invites/schema.ts'
 import * as mentions from '../../chat/mentions/schema.ts'
 import * as messages from '../../chat/messages/schema.ts'
+import * as revisions from '../../chat/messages/schema-revisions.ts'
 import * as notices from '../../chat/notices/schema.ts'
 import * as notifications from '../../chat/notifications/schema.ts'
 import * as pins from '../../chat/pins/schema.ts'
@@ -94,9 +96,11 @@ const FEATURES: object[] = [
   merging,
   mentions,
   messages,
+  revisions,
   nodes,
   commands,
   notices,
+  feedback,
   notifications,
   oauth,
   ops,

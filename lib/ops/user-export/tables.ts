@@ -51,6 +51,12 @@ export const OWN_ROWS: Record<string, OwnRows> = {
     key: ['root_id'],
   },
   reactions: { table: 'reactions', columns: sql`message_id, emoji, at`, of: SELF, key: ['message_id', 'emoji_key'] },
+  feedback: {
+    table: 'answer_feedback',
+    columns: sql`message_id, rating, reason, at`,
+    of: SELF,
+    key: ['message_id'],
+  },
   pins: {
     table: 'messages',
     columns: sql`id AS message_id, pinned_at`,

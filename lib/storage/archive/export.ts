@@ -75,7 +75,7 @@ export function withoutLocal(table: string, row: Row): Row {
 }
 
 /** The tables, besides the messages, with what goes with the texts of an erased author. */
-const TEXTS_OF_MESSAGES = ['reactions', 'notifications', 'message_revisions', 'message_chunks']
+const TEXTS_OF_MESSAGES = ['reactions', 'answer_feedback', 'notifications', 'message_revisions', 'message_chunks']
 
 /** Older notifications are not exported: they only help to read. */
 const NOTIFIED = 7 * DAY

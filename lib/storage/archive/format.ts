@@ -38,6 +38,7 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['attachments', 'id'],
   ['attachment_parts', 'attachment_id', 'n'],
   ['reactions', 'message_id', 'emoji_key', 'user_id'],
+  ['answer_feedback', 'id'],
   ['notifications', 'id', 'user_id'],
   ['message_revisions', 'message_id', 'replaced_at'],
   ['message_chunks', 'message_id', 'idx'],

@@ -11,6 +11,7 @@ const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'id
   notifications: 'either',
   thread_members: 'root_id',
   reactions: 'message_id',
+  answer_feedback: 'message_id',
   message_revisions: 'message_id',
   message_chunks: 'message_id',
   idempotency_keys: 'message_id',
