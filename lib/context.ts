@@ -65,6 +65,7 @@ export type {
   PrivateEvent,
   StreamEvent,
 } from './chat/events/schema.ts'
+export type { UsedTokens } from './chat/metering/rules.ts'
 export type { MadeNotification } from './chat/notifications/store-making.ts'
 export type { Endpoint } from './limits/rules.ts'
 export type {

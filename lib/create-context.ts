@@ -26,6 +26,7 @@ import { revokeInvitesOf } from './chat/invites/revocation.ts'
 import { createAutoJoin, joinPresent } from './chat/memberships/auto-join.ts'
 import { fillParticipants } from './chat/memberships/filling.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
+import { createMetering } from './chat/metering/recording.ts'
 import { notifyAll } from './chat/notifications/all.ts'
 import { notifyFollowers } from './chat/notifications/followers.ts'
 import { createNotifier } from './chat/notifications/host.ts'
@@ -112,10 +113,12 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const tasks = createTaskWorker({ db, metrics, log })
   commits.storeWith(search.note)
   commits.storeWith(audit.store)
+  const metering = createMetering({ config, metrics, hosted: ports.assistants })
+  commits.storeWith(metering.store)
   if (ports.notify) commits.subscribe(notifier.committed)
   commits.subscribe(search.changed)
   // The log of the host, which the audit log calls, may throw: last, so that it keeps a commit from no other part.
-  for (const part of [tasks, audit]) commits.subscribe(part.committed)
+  for (const part of [tasks, metering, audit]) commits.subscribe(part.committed)
   const write = ofOperator(ports, createWrite({ db, commits, metrics, now, id }))
   const assistants = createAssistants(config, ports)
   const openFile: OpenFile = (userId, fileId) => openFor({ access, config, db, now, files }, userId, fileId)

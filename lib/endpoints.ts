@@ -27,6 +27,7 @@ import * as feed from './chat/feed/routes.ts'
 import * as feedback from './chat/feedback/routes.ts'
 import * as invites from './chat/invites/routes.ts'
 import * as messages from './chat/messages/routes.ts'
+import * as metering from './chat/metering/routes.ts'
 import * as notices from './chat/notices/routes.ts'
 import * as notifications from './chat/notifications/routes.ts'
 import * as participants from './chat/participants/routes.ts'
@@ -112,7 +113,7 @@ export const endpoints = {
   limits: { ...limits, ...throttling },
   events,
   feed,
-  usage,
+  usage: { ...usage, ...metering },
   ops,
   wellKnown,
   openai,

@@ -46,6 +46,7 @@ import * as invites from './chat/invites/service.ts'
 import * as invitePreview from './chat/invites/service-preview.ts'
 import * as messages from './chat/messages/service.ts'
 import * as changes from './chat/messages/service-changes.ts'
+import * as metering from './chat/metering/service.ts'
 import * as notices from './chat/notices/service.ts'
 import * as notifications from './chat/notifications/service.ts'
 import * as notificationMails from './chat/notifications/service-mail.ts'
@@ -193,7 +194,7 @@ export const USE_CASES = {
   limits: { ...useCasesOf(limits), ...useCasesOf(throttling) },
   events: useCasesOf(events),
   feed: useCasesOf(feed),
-  usage: useCasesOf(usage),
+  usage: { ...useCasesOf(usage), ...useCasesOf(metering) },
   ops: useCasesOf(ops),
   wellKnown: useCasesOf(wellKnown),
   openai: useCasesOf(compat),

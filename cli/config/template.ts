@@ -4,7 +4,7 @@ import { type ConfigKey, configKeys } from '../../lib/config/reference.ts'
 /** A configuration file in TOML with every key commented out, with its default and reason. */
 export function configTemplate(): string {
   const blocks = [...keysBySection()].map(([section, keys]) =>
-    [headingOf(section), ...keys.map(describeKey)].join('\n'),
+    [...headingOf(section), ...keys.map(describeKey)].join('\n'),
   )
   return `# Every line shows a default. Remove its # to change it.\n\n${blocks.join('\n\n')}\n`
 }
@@ -16,7 +16,7 @@ export function configTemplateYaml(): string {
   const lines = ['# Every line shows a default. Remove the # and one space of a key, and of each section above it.', '']
   let open: string[] = []
   for (const [section, keys] of keysBySection()) {
-    const names = section.split('.').map((name) => name.replace(/[<>]/g, ''))
+    const names = section === '' ? [] : section.split('.').map((name) => name.replace(/[<>]/g, ''))
     if (names[0] !== open[0] && open.length > 0) lines.push('')
     const known = names.findIndex((name, depth) => name !== open[depth])
     for (const [depth, name] of names.entries())
@@ -35,16 +35,17 @@ function describeKeyYaml(key: ConfigKey, before: string): string[] {
   return [`#${before} # ${notesOf(key)}`, `# ${before}${line}`]
 }
 
-/** A section with a free name is commented out, because it needs a name first. */
-function headingOf(section: string): string {
-  return section.includes('<') ? `# [${section.replace(/[<>]/g, '')}]` : `[${section}]`
+/** Keys of no section have none. A section with a free name is commented out, because it needs a name first. */
+function headingOf(section: string): string[] {
+  if (section === '') return []
+  return [section.includes('<') ? `# [${section.replace(/[<>]/g, '')}]` : `[${section}]`]
 }
 
-/** The keys by their section in a file, such as `security.cookie`. */
+/** The keys by their section in a file, such as `security.cookie`; those of none first, as files have them. */
 export function keysBySection(): Map<string, ConfigKey[]> {
   const sections = new Map<string, ConfigKey[]>()
   for (const key of configKeys()) {
-    const section = key.key.slice(0, key.key.lastIndexOf('.'))
+    const section = key.key.slice(0, Math.max(0, key.key.lastIndexOf('.')))
     sections.set(section, [...(sections.get(section) ?? []), key])
   }
   return sections

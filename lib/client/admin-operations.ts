@@ -46,6 +46,7 @@ export const ADMIN_OPERATIONS = {
   },
   usage: {
     list: 'GET /api/admin/attachments query',
+    report: 'GET /api/admin/usage query',
   },
   users: {
     change: 'PATCH /api/admin/users/{user_id} body',

@@ -2,6 +2,7 @@ import type { AdminFeatures } from '../api/admin-features.ts'
 import type { FeedbackAdminClient, FeedbackClient } from '../api/feedback.ts'
 import type { KeysAdminClient, KeysClient } from '../api/keys.ts'
 import type { NewcomersAdminClient, NewcomersClient } from '../api/newcomers.ts'
+import type { UsageAdminClient, UsageClient } from '../api/usage.ts'
 import type { UsersAdminClient, UsersClient } from '../api/users.ts'
 import type { WebhooksAdminClient, WebhooksClient } from '../api/webhooks.ts'
 import { ADMIN_OPERATIONS } from './admin-operations.ts'
@@ -27,6 +28,7 @@ export interface AdminClient extends ChatClient, AdminFeatures {
   keys: KeysClient & KeysAdminClient
   users: UsersClient & UsersAdminClient
   newcomers: NewcomersClient & NewcomersAdminClient
+  usage: UsageClient & UsageAdminClient
   webhooks: WebhooksClient & WebhooksAdminClient
   feedback: FeedbackClient & FeedbackAdminClient
 }

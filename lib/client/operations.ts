@@ -186,6 +186,9 @@ export const OPERATIONS = {
   tokens: {
     issue: 'POST /api/auth/tokens body optional',
   },
+  usage: {
+    get: 'GET /api/usage',
+  },
   users: {
     get: 'GET /api/users/{user_id}',
     search: 'GET /api/users query',

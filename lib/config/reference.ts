@@ -61,7 +61,7 @@ export function nearestKey(key: string): string | undefined {
   const limit = Math.max(2, key.length / 4)
   const names = configKeys()
     .map((configKey) => withNamesOf(configKey.key, key))
-    .flatMap((name) => [name, name.slice(0, name.lastIndexOf('.'))])
+    .flatMap((name) => [name, name.slice(0, Math.max(0, name.lastIndexOf('.')))])
   const near = [...new Set(names)]
     .map((candidate) => ({ candidate, far: distance(key, candidate) }))
     .filter(({ far }) => far <= limit)
@@ -105,6 +105,7 @@ function keysOf(node: SchemaNode, key: string): ConfigKey[] {
 }
 
 function typeOf({ type, item }: SchemaNode): ConfigKey['type'] {
+  if (type === 'array' && item?.type === 'strict_object') return 'table'
   if (type === 'array' && item?.type === 'number') return 'list of integers'
   return TYPES[type] ?? 'text'
 }

@@ -27,6 +27,7 @@ import { AvatarsSection, ConversationsSection, DirectSection, ReceiptsSection, S
 import { prefixName, schemaName } from './placement.ts'
 import { SecuritySection, token } from './security.ts'
 import { publicUrl, ServerSection } from './server.ts'
+import { PRICES, UsageSection } from './usage.ts'
 import { WebhooksSection } from './webhooks.ts'
 import { WellKnownSection } from './well-known.ts'
 
@@ -51,6 +52,7 @@ const applicationName = v.pipe(text, v.regex(/^[ -~]{1,63}$/, 'must have 1 to 63
 
 /** Every configuration key with its type, default and reason. Names and nesting are those of the file. */
 export const ConfigSchema = v.object({
+  prices: PRICES,
   server: ServerSection,
   database: section({
     url: key(
@@ -248,6 +250,7 @@ export const ConfigSchema = v.object({
     ...ASSISTANT_KEYS,
   }),
   assistants: AssistantsSection,
+  usage: UsageSection,
   audit: section({
     retention_days: key(
       v.union([integer(1, 36_500), v.literal(false)], 'must be a whole number from 1 to 36500, or false'),

@@ -38,6 +38,10 @@ export const MAX_LENGTH = {
   /** Why a message that was streamed has ended. */
   finish_reason: 32,
   search: 200,
+  /** A day such as 2026-01-31. */
+  day: 10,
+  /** The place in a report: a count, and the name of a model or an id. */
+  report_place: 300,
   /** What is searched for in messages. */
   query: 500,
   /** Our own tokens have 43 characters, API keys three more. */

@@ -22,6 +22,7 @@ import { createAuthorEraser } from '../chat/messages/erase-author.ts'
 import { eraseMentions } from '../chat/messages/erase-mentions.ts'
 import { forgetReasons } from '../chat/messages/store-erasing.ts'
 import { deleteKeysOf } from '../chat/messages/store-idempotency.ts'
+import { deleteTotalsOfUser, forgetUserOfEntries } from '../chat/metering/store-removing.ts'
 import { eraseNotices } from '../chat/notices/ending.ts'
 import { eraseFromInboxes } from '../chat/notifications/store-removing.ts'
 import { removeErasedUser } from '../chat/participants/ending.ts'
@@ -50,6 +51,9 @@ const PAIRS_BATCH = 500
 
 /** The number of answers to the user's commands that are changed at a time. */
 const CALLS_BATCH = 500
+
+/** The number of entries of usage that are changed at a time. */
+const ENTRIES_BATCH = 500
 
 /** The number of the user's notifications deleted at a time. */
 const INBOX_BATCH = 500
@@ -159,6 +163,7 @@ async function removeData(ctx: Context, userId: string): Promise<void> {
     await eraseMentions(ctx, userId)
     await eraseUploads(ctx, userId)
     await eraseNotices(ctx, userId)
+    await inPages(ctx.db, ENTRIES_BATCH, (limit) => ctx.write((tx) => forgetUserOfEntries(tx, userId, limit)))
     await inPages(ctx.db, CALLS_BATCH, (limit) => ctx.write((tx) => forgetCaller(tx, userId, limit)))
     while (await ctx.write((tx) => eraseFromInboxes(tx, userId, rowsAtOnce(ctx.db, INBOX_BATCH))));
     await inPages(ctx.db, FEEDBACK_BATCH, (limit) => ctx.write((tx) => wipeFeedback(tx, userId, limit)))
@@ -195,6 +200,8 @@ async function deleteAccount(ctx: Context, userId: string): Promise<boolean> {
     await deleteMailedJoins(tx, userId, uniqueKey(user.email))
     await revokeNewcomers(tx, userId)
     await deletePrivateEvents(tx, userId)
+    await forgetUserOfEntries(tx, userId, ENTRIES_BATCH)
+    await deleteTotalsOfUser(tx, userId)
     await deleteUser(tx, userId)
     await eraseOwnPhoto(tx, user)
     tx.recheckStreams({ user_id: userId })

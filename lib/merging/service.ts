@@ -11,6 +11,7 @@ import { isSystemUser } from '../accounts/users/store-system.ts'
 import { eraseOwnPhoto } from '../chat/attachments/erasure.ts'
 import { moveFeedback } from '../chat/feedback/store.ts'
 import { composeReactionLists } from '../chat/messages/store-reactions.ts'
+import { moveUsage } from '../chat/metering/store-removing.ts'
 import type { Context } from '../context.ts'
 import { type Actor, assertOperator } from '../core/actor.ts'
 import { ChatError } from '../core/errors.ts'
@@ -105,6 +106,7 @@ async function mergeIn(ctx: Context, tx: Tx, actor: Actor, users: Merge): Promis
   await moveFeedback(tx, users)
   await moveInvites(tx, users, ids)
   await moveSums(tx, users)
+  await moveUsage(tx, users)
   const conversations = await movePlaces(ctx, tx, { ...users, from_name: nameOf(from) }, { places, messageIds })
   // The index has the author as a word.
   ctx.search.noteMessages(tx, [...new Set([...messageIds, ...mentioning])])

@@ -36,6 +36,10 @@ export interface Metrics {
   firstDelta(seconds: number): void
   /** The end of an answer, by its status. */
   answered(status: string): void
+  /** Tokens that an answer has used. */
+  used(kind: (typeof TOKENS)[number], tokens: number): void
+  /** What an answer cost, in millionths of the currency. */
+  spent(micros: number): void
   /** A failed task that will be retried, by its kind. */
   taskFailed(kind: string): void
   /** Adds the series of repeated work; keep the result, which counts the end of a run. */
@@ -119,6 +123,7 @@ const WRITE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]
 const DELTA_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 const REFUSALS = ['unavailable', 'storage_full'] as const
+const TOKENS = ['prompt', 'completion'] as const
 const OUTCOMES = ['complete', 'failed', 'interrupted', 'cancelled']
 
 /**
@@ -187,6 +192,8 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     dropped: () => streams.dropped.add('', 1),
     firstDelta: answers.firstDelta.of({}),
     answered: (outcome) => answers.answered.add(outcome, 1),
+    used: (kind, tokens) => answers.used.add(kind, tokens),
+    spent: (micros) => answers.spent.add('', micros),
     taskFailed: (kind) => tasks.failed.add(kind, 1),
     polled: cluster.poll.of({}),
     foundNew: cluster.newConversations.of({}),
@@ -253,12 +260,24 @@ function createAnswerMetrics() {
     'outcome',
     OUTCOMES,
   )
+  const used = createCounter(
+    'chat_assistant_tokens_total',
+    'Tokens of answers of the assistant, estimated where the provider has not counted them',
+    'kind',
+    TOKENS,
+  )
+  const spent = createCounter(
+    'chat_assistant_cost_micros_total',
+    'What answers of the assistant cost by the configured prices, in millionths of the currency',
+  )
   const families = (levels: Levels) => [
     firstDelta.family,
     answered.family,
+    used.family,
+    spent.family,
     single('gauge', 'chat_assistant_running', 'Answers being written', () => levels.answers),
   ]
-  return { firstDelta, answered, families }
+  return { firstDelta, answered, used, spent, families }
 }
 
 function logAndBuildFamilies({ log_lines_dropped }: Levels, build: Record<string, string>): Family[] {

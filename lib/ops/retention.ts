@@ -12,6 +12,7 @@ import { deleteTokenFloorsBefore } from '../accounts/users/store-deleting.ts'
 import { wipeInvocations } from '../chat/commands/store.ts'
 import { deleteInvitesBefore } from '../chat/invites/store.ts'
 import { deleteKeysBefore } from '../chat/messages/store-idempotency.ts'
+import { deleteUsageBefore } from '../chat/metering/store-removing.ts'
 import { deleteExpiredNotices } from '../chat/notices/store.ts'
 import { type InboxRound, pruneInboxes } from '../chat/notifications/expiring.ts'
 import { type JwtConfig, MAX_TOKEN_SECONDS } from '../config/auth.ts'
@@ -75,6 +76,7 @@ export interface Pruned {
   notifications: number
   probes: number
   webhook_deliveries: number
+  usage: number
   audit_entries: number
 }
 
@@ -116,6 +118,10 @@ const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
   idempotency_keys: { age: always(0), run: deleteKeysBefore },
   probes: { age: always(0), run: deleteLeftovers },
   webhook_deliveries: { age: always(DELIVERED_AGE), run: deleteOldDeliveries },
+  usage: {
+    age: ({ config: { usage } }) => (usage.keep_days === false ? undefined : usage.keep_days * DAY),
+    run: deleteUsageBefore,
+  },
   audit_entries: {
     age: ({ config: { audit } }) => (audit.retention_days === false ? undefined : audit.retention_days * DAY),
     run: deleteEntriesBefore,

@@ -75,6 +75,11 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
       values: ['user', 'admin', 'gone', 'failing', 'restored', 'key', 'lockdown', 'secret_lost'],
     },
   },
+  usage_entries: { kind: { values: ['answer', 'title'] } },
+  usage_totals: {
+    dimension: { values: ['all', 'user', 'assistant', 'model', 'conversation'] },
+    unit: { values: ['day', 'month'] },
+  },
   erased_authors: { messages: { values: ['keep', 'erase'] } },
   limit_assignments: { method: { values: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', '*'] } },
 }
@@ -100,6 +105,7 @@ export const JSON_COLUMNS: Record<string, readonly string[]> = {
   bot_commands: ['commands'],
   audit_log: ['detail', 'names'],
   webhooks: ['types', 'header_names', 'gap'],
+  usage_quotas: ['limits'],
 }
 
 /** Columns of texts that stand in JSON as they are stored. */

@@ -99,6 +99,7 @@ const takes = async (key: string) => {
   const keys = await innerState(service).keyring.signing('test')
   return keys.some((each) => Buffer.from(each).equals(deriveKey(Buffer.from(key, 'base64'), 'test')))
 }
+const PRICE = { model: 'm', input: 1, output: 2 }
 const oauthOwn = (changes: object) => ({ oauth: { own: changes } })
 
 /** For every key that can be reloaded: another value, and what shows that it is in effect. */
@@ -121,6 +122,8 @@ const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown
       (await person.capabilities.get()).access.participant_roles.find(({ name }) => name === 'helper')?.rights,
     ['react'],
   ],
+  prices: [{ prices: [PRICE] }, () => innerState(service).config.prices, [PRICE]],
+  'usage.currency': [{ usage: { currency: 'EUR' } }, async () => (await person.usage.get()).currency, 'EUR'],
   'server.cors.allowed_origins': [
     { server: { cors: { allowed_origins: [ORIGIN] } } },
     () => header('access-control-allow-origin', { headers: { origin: ORIGIN } }),

@@ -180,7 +180,8 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
 
   it('is deleted by statements that delete few rows and find them by an index', async () => {
     await fill(600)
-    clock += 401 * DAY
+    // Usage is deleted by whole months.
+    clock += 440 * DAY
     statements = []
     const pruned = await service.chat.ops.prune()
     const deletes = statements.filter(({ statement }) => statement.text.startsWith('DELETE'))
@@ -217,6 +218,17 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
     const user_id = ada.id
     let seq = 1_000
     await insert('events', () => ({ conversation_id, seq: seq++, type: 'message.edited', created_at: at }))
+    await insert('usage_entries', (id) => ({
+      ...{ message_id: id, kind: 'answer', at, user_id, conversation_id, assistant: 'assistant', model: '', steps: 1 },
+      ...{
+        prompt_tokens: 0,
+        completion_tokens: 0,
+        cached_tokens: 0,
+        reasoning_tokens: 0,
+        cost_micros: 0,
+        estimated: 1,
+      },
+    }))
     await insert('sessions', (id) => ({
       ...{ id, user_id, token_hash: id, csrf_hash: id, issued_at: at, last_seen_at: at },
       ...{ idle_expires_at: at, absolute_expires_at: at },

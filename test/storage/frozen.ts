@@ -80,6 +80,7 @@ export const FROZEN = {
     '0087-commands': 'Hc7L68Xo2I7DUof6SPeBZRiZnhGBus_bWLfA77EXoRc',
     '0090-streamed-messages': '3sd5q4eF31F7wZPAXi_WvltFPtxEZ8xKefT8A7Idm3U',
     '0092-several-assistants': 'XRH1jeKaAIPDwXS89HbRRuFXHHGkoz19nVXWvOnDGbI',
+    '0093-assistant-usage': 'T4f02ziUpPjuhxvAg5hJx6K_AzpZQItUWLDqWzvaWDc',
     '0094-marks': 'g1B19ftWIO3YFdj0HtHRA2k3Rs55Q3dss6PhSge8vXg',
   },
   postgresql: {
@@ -162,6 +163,7 @@ export const FROZEN = {
     '0087-commands': '6HsEBM83e-c-r3owvZcwFn_mq9eaSH98HqXo-DpksvE',
     '0090-streamed-messages': '3sd5q4eF31F7wZPAXi_WvltFPtxEZ8xKefT8A7Idm3U',
     '0092-several-assistants': 'XRH1jeKaAIPDwXS89HbRRuFXHHGkoz19nVXWvOnDGbI',
+    '0093-assistant-usage': 'RzsuYpH1rL8_k5dowGgIpg3mf1BDRUNL0ztVSXUsZwU',
     '0094-marks': '02a_BPsVPiZvsIbIfmsK-6gUhP790vg2Dh1H8s4N_LA',
   },
 }

@@ -8,6 +8,7 @@ import { AutoJoin, Level } from '../../lib/chat/conversations/schema-settings.ts
 import { PersistedEvent } from '../../lib/chat/events/schema.ts'
 import { Feedback } from '../../lib/chat/feedback/schema.ts'
 import { Message } from '../../lib/chat/messages/schema.ts'
+import { UsageDimension, UsageKind, UsageUnit } from '../../lib/chat/metering/schema.ts'
 import { NotificationKind } from '../../lib/chat/notifications/schema.ts'
 import { FILE_TYPES, PHOTO_TYPES, THUMBNAIL_TYPES } from '../../lib/core/file-types.ts'
 import { DisabledReason, Webhook, WebhookStatus } from '../../lib/integrations/webhooks/schema.ts'
@@ -48,13 +49,16 @@ const SETS: Record<string, readonly string[]> = {
   'webhooks.signature': Webhook.entries.signature.options,
   'webhooks.status': WebhookStatus.options,
   'webhooks.disabled_reason': DisabledReason.options,
+  'usage_entries.kind': UsageKind.options,
+  'usage_totals.dimension': ['all', ...UsageDimension.options.filter((each) => each !== 'day')],
+  'usage_totals.unit': UsageUnit.options,
   'erased_authors.messages': ['keep', 'erase'],
   'limit_assignments.method': LimitAssignmentInput.entries.method.pipe[0].options,
 }
 
 /** Texts that may be anything: of people, of other services, or our own names. */
 const FREE =
-  'users.email users.username users.display_name users.avatar_url users.description users.system_name users.words_of sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject merged_users.subject api_keys.name server_keys.name server_keys.scopes email_requests.email email_requests.conversation_ids conversations.salt conversations.title conversations.topic conversations.icon conversations.ref conversations.assistant conversations.assistant_prompt threads.title threads.last_repliers invites.email thread_members.marked_in thread_members.reopened_in thread_members.listed_in messages.content messages.path messages.prompt messages.finish_reason messages.delete_reason messages.invoked_name messages.mentioned messages.variant_of messages.assistant messages.asked attachments.reason answer_feedback.reason message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip webhooks.url webhooks.host webhooks.secret webhooks.previous_secret webhooks.headers webhooks.description webhooks.position webhooks.writer'
+  'users.email users.username users.display_name users.avatar_url users.description users.system_name users.words_of sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject merged_users.subject api_keys.name server_keys.name server_keys.scopes email_requests.email email_requests.conversation_ids conversations.salt conversations.title conversations.topic conversations.icon conversations.ref conversations.assistant conversations.assistant_prompt threads.title threads.last_repliers invites.email thread_members.marked_in thread_members.reopened_in thread_members.listed_in messages.content messages.path messages.prompt messages.finish_reason messages.delete_reason messages.invoked_name messages.mentioned messages.variant_of messages.assistant messages.asked attachments.reason answer_feedback.reason message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip webhooks.url webhooks.host webhooks.secret webhooks.previous_secret webhooks.headers webhooks.description webhooks.position webhooks.writer usage_entries.assistant usage_entries.model'
 
 it('the closed columns have the values of the API', () => {
   const stored = Object.entries(CLOSED_COLUMNS).flatMap(([table, columns]) =>

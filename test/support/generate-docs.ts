@@ -133,7 +133,9 @@ another machine than this, \`server.trusted_proxies\` with every address in it, 
 `
 
 function configurationPage(): string {
-  const sections = [...keysBySection()].map(([section, keys]) => `## \`${section}\`\n\n${keys.map(entry).join('\n')}`)
+  const sections = [...keysBySection()].map(
+    ([section, keys]) => `## ${section ? `\`${section}\`` : 'Keys of no section'}\n\n${keys.map(entry).join('\n')}`,
+  )
   return [CONFIGURATION, ...sections, CONTRADICTIONS].join('\n')
 }
 
@@ -152,6 +154,9 @@ function entry(described: ConfigKey): string {
   return `**\`${key}\`** — ${description}\n\n${facts.map((fact) => `- ${fact}\n`).join('')}`
 }
 
+/** What the bounds of a type count. */
+const UNITS: Partial<Record<ConfigKey['type'], string>> = { list: 'items', table: 'entries' }
+
 /** The type, with the values that are allowed. */
 function typeOf({ type, min, max }: ConfigKey): string {
   const highest = max === Number.MAX_SAFE_INTEGER ? undefined : max
@@ -162,7 +167,7 @@ function typeOf({ type, min, max }: ConfigKey): string {
   if (least === undefined && highest === undefined) return type
   const count = least === undefined ? `at most ${max}` : `${least} to ${max}`
   if (type === 'list of integers') return `list of ${count} integers`
-  return `${type} of ${count} ${type === 'list' ? 'items' : 'characters'}`
+  return `${type} of ${count} ${UNITS[type] ?? 'characters'}`
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -56,6 +56,16 @@ export const LISTS: Record<string, Followed> = {
     query: 'by=user&limit=200',
     next: after,
   },
+  // Small rows: test/chat/metering reads their pages.
+  // Always two.
+  usageGet: { key: 'period', expected: () => undefined, path: () => '/api/usage' },
+  usageReport: {
+    key: 'key',
+    expected: () => undefined,
+    path: () => '/api/admin/usage',
+    query: 'by=user&limit=200',
+    next: after,
+  },
   // Nothing without a position: test/chat/feed reads its pages.
   feedRead: { key: 'id', expected: () => undefined, path: () => '/api/feed' },
   // All of them, at most 1,000.

@@ -1,4 +1,5 @@
 import type { Tx } from '../../live/transaction/transaction.ts'
+import { usedBy } from '../metering/using.ts'
 import { type AnswerEnd, deleteUnderWay, finishAnswer } from './store.ts'
 
 /** Cancelled by a user with the right to do so. */
@@ -25,10 +26,11 @@ export async function endAnswer(
 ): Promise<boolean> {
   const { message_id, conversation_id } = answer
   if (!(await deleteUnderWay(tx, message_id, only))) return false
-  await finishAnswer(tx, message_id, end)
+  const ended = await finishAnswer(tx, message_id, end)
+  const used = ended?.role === 'assistant' ? await usedBy(tx, answer, { ...ended, usage: end.usage }) : undefined
   const { failure: code, retry_after_seconds } = end
   const detail = code && { code, ...(retry_after_seconds !== undefined && { retry_after_seconds }) }
   if (detail) tx.emit(conversation_id, { type: 'message.failed', message_id, detail })
-  tx.emit(conversation_id, { type: 'message.done', message_id })
+  tx.emit(conversation_id, { type: 'message.done', message_id, ...(used && { used }) })
   return true
 }

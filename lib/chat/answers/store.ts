@@ -249,14 +249,26 @@ export interface AnswerEnd {
   usage?: Usage | undefined
 }
 
+/** What has ended. */
+export interface EndedAnswer {
+  role: string
+  /** When it was asked for. */
+  created_at: Micros
+  posted_by: string | null
+  /** The key of its assistant. */
+  assistant: string | null
+  bytes: number
+}
+
 /** Stores the end of an answer, and the chunks as its content. */
-export async function finishAnswer(tx: Queries, messageId: string, end: AnswerEnd): Promise<void> {
-  await tx.run(
+export async function finishAnswer(tx: Queries, messageId: string, end: AnswerEnd): Promise<EndedAnswer | undefined> {
+  return tx.get<EndedAnswer>(
     sql`UPDATE messages SET status = ${end.status}, finish_reason = ${end.finish_reason},
           failure = ${end.failure ?? null}, usage = ${end.usage ? JSON.stringify(end.usage) : null},
             content = (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c
             WHERE c.message_id = messages.id)
-      WHERE id = ${messageId}`,
+      WHERE id = ${messageId}
+     RETURNING role, created_at, posted_by, assistant, octet_length(content) AS bytes`,
   )
 }
 

@@ -5,6 +5,8 @@ import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { inBatches, rowsAtOnce } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
+import { CANCELLED, endAnswer } from '../answers/ending.ts'
+import { listAnswersIn } from '../answers/store-streaming.ts'
 import { listUnreadIn } from '../memberships/store.ts'
 import { findConversation, hideConversation } from '../memberships/store-conversations.ts'
 import { forgetSums } from '../usage/store.ts'
@@ -44,7 +46,9 @@ export async function hide(
   })
   await hideConversation(tx, conversationId, at)
   tx.publishCounts(await listUnreadIn(tx, conversationId))
-  // The processes that write the answers stop when their rows are deleted.
+  // The processes that write the answers stop when their rows are deleted. What these have used counts all the same.
+  for (const message_id of await listAnswersIn(tx, conversationId))
+    await endAnswer(tx, { message_id, conversation_id: conversationId }, CANCELLED)
   await deleteUnderWayIn(tx, conversationId)
   tx.enqueue({ kind: 'conversation.remove', key: conversationId })
 }

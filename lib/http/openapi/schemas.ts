@@ -29,6 +29,7 @@ import * as invites from '../../chat/invites/schema.ts'
 import * as mentions from '../../chat/mentions/schema.ts'
 import * as messages from '../../chat/messages/schema.ts'
 import * as revisions from '../../chat/messages/schema-revisions.ts'
+import * as metering from '../../chat/metering/schema.ts'
 import * as notices from '../../chat/notices/schema.ts'
 import * as notifications from '../../chat/notifications/schema.ts'
 import * as pins from '../../chat/pins/schema.ts'
@@ -123,6 +124,7 @@ const FEATURES: object[] = [
   timeline,
   unread,
   usage,
+  metering,
   users,
   streams,
   { OpenApiDocument },

@@ -1,4 +1,4 @@
-import type { PersistedEvent } from '../../context.ts'
+import type { PersistedEvent, UsedTokens } from '../../context.ts'
 import type { Primitive, Queries } from '../../storage/database.ts'
 import { join, type Micros, type Sql, sql, withParams } from '../../storage/sql.ts'
 import type { FeedRow } from '../feed/feed-order.ts'
@@ -12,6 +12,8 @@ export interface NewEvent {
   detail?: Record<string, string | number>
   /** The payload, if the caller has it: then the hub does not read it from the database. */
   payload?: PersistedEvent['payload']
+  /** What an answer has used that ends with it: stored in its own table. */
+  used?: UsedTokens
 }
 
 /** The events that a transaction adds to the log of a conversation, whose clock it sets to `at`. */

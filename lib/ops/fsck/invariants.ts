@@ -10,6 +10,7 @@ import { MERGED } from './invariants-merging.ts'
 import { notificationInvariants } from './invariants-notifications.ts'
 import { reactionInvariants } from './invariants-reactions.ts'
 import { searchInvariants } from './invariants-search.ts'
+import { usageInvariants } from './invariants-usage.ts'
 import { valueInvariants } from './invariants-values.ts'
 import { webhookInvariants } from './invariants-webhooks.ts'
 
@@ -249,6 +250,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
               WHERE u.kind = 'bot' AND NOT EXISTS (SELECT 1 FROM users o WHERE o.id = u.owner_id)`,
     },
     ...webhookInvariants(dialect),
+    ...usageInvariants(dialect),
     {
       name: 'participants.former',
       says: 'Users who wrote in a conversation take part in it, or did: they have names there.',

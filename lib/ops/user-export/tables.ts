@@ -88,6 +88,14 @@ export const OWN_ROWS: Record<string, OwnRows> = {
     of: SELF,
     key: ['id'],
   },
+  usage: {
+    table: 'usage_entries',
+    columns: sql`message_id, kind, at, conversation_id, assistant, model, steps, prompt_tokens, completion_tokens, cached_tokens,
+      reasoning_tokens, cost_micros, estimated`,
+    of: SELF,
+    key: ['message_id', 'kind'],
+  },
+  quota: { table: 'usage_quotas', columns: sql`limits`, of: (id) => sql`id = ${id}`, key: ['id'] },
   address_requests: {
     table: 'email_requests',
     columns: sql`id, kind, email, created_at, expires_at`,
@@ -148,6 +156,7 @@ export const OTHER_TABLES: Record<string, string> = {
   blob_sizes: 'names no user',
   usage_rounds: 'names no user',
   usage_sums: 'sums of what is exported from its own tables',
+  usage_totals: 'sums of what is in usage.json',
 }
 
 /** Entries of the audit log that a user made, and those about the user. The address is their actor's. */

@@ -78,6 +78,7 @@ import { commands } from './0087-commands.ts'
 import { lastDeletedId } from './0089-last-deleted-id.ts'
 import { streamedMessages } from './0090-streamed-messages.ts'
 import { severalAssistants } from './0092-several-assistants.ts'
+import { assistantUsage } from './0093-assistant-usage.ts'
 import { marks } from './0094-marks.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
@@ -194,6 +195,7 @@ export const MIGRATIONS: readonly Migration[] = [
   lastDeletedId,
   streamedMessages,
   severalAssistants,
+  assistantUsage,
   marks,
 ]
 

@@ -42,6 +42,8 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'mails.drop': 'what does not arrive changes no access: the log of the process has it',
   'nodes.list': 'reads',
   'usage.list': 'reads',
+  'usage.get': 'reads',
+  'usage.report': 'reads',
   'auth.login': ['login.succeeded', 'login.failed', 'login.throttled', 'session.ended'],
   'auth.recognise': ['session.ended', 'session.replayed', 'user.created', 'user.changed'],
   'auth.authenticate': ['session.ended', 'session.replayed', 'user.created', 'user.changed'],

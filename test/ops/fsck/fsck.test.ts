@@ -33,6 +33,9 @@ const BREAKS: Record<string, string> = {
   'messages.erased':
     "UPDATE messages SET posted_by = NULL, content = '', mention_origins = '{}' WHERE deleted_at IS NOT NULL",
   'messages.deleted': 'UPDATE messages SET deleted_by = posted_by WHERE deleted_at IS NULL',
+  'usage-sums': 'UPDATE usage_totals SET prompt_tokens = prompt_tokens + 1',
+  'reservations-of-running': `INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at, reserved_tokens)
+    SELECT id, conversation_id, 'gone', 1, 1 FROM messages WHERE role = 'user' LIMIT 1`,
   'messages.reply_count': 'UPDATE messages SET reply_count = reply_count + 1',
   'threads.rooted': 'DELETE FROM messages WHERE parent_id IS NULL',
   'threads.counts': 'UPDATE threads SET message_count = message_count + 1',
@@ -117,6 +120,7 @@ const REPAIRABLE = [
   'quotes-in-conversation',
   'variants-share-a-parent',
   'messages.erased',
+  'usage-sums',
   'messages.reply_count',
   'threads.counts',
   'last-repliers',
@@ -202,7 +206,8 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     await force(
       `INSERT INTO webhooks (id, url, host, types, status, position, created_at)
          VALUES ('w', 'https://receiver.example', 'receiver.example', '[]', 'disabled', '', 1);
-       INSERT INTO bot_commands (id, commands) VALUES ('b', '[]'); ${statements.join('; ')}`,
+       INSERT INTO bot_commands (id, commands) VALUES ('b', '[]');
+       INSERT INTO usage_quotas (id, limits) SELECT max(id), '{}' FROM users; ${statements.join('; ')}`,
     )
     const { findings } = await service.chat.ops.fsck()
     const { count, examples, remedy } = findings.find(({ name }) => name === 'json')!

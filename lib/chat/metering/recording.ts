@@ -1,0 +1,55 @@
+import { namedAssistants } from '../../config/assistants.ts'
+import type { Config } from '../../config/parse.ts'
+import type { UsedTokens } from '../../context.ts'
+import type { Change, Commit } from '../../live/transaction/commits.ts'
+import type { Metrics } from '../../metrics/registry.ts'
+import type { Writing } from '../../storage/database.ts'
+import { costOf, periodOf } from './rules.ts'
+import { addToTotals, type EntryRow, insertEntry } from './store.ts'
+
+/** Stores what answers have used with their ends, and counts it when it is durable. */
+export function createMetering({
+  config,
+  metrics,
+  hosted = {},
+}: {
+  config: Config
+  metrics: Pick<Metrics, 'used' | 'spent'>
+  hosted?: Hosted | undefined
+}) {
+  const usedIn = ({ additions }: Pick<Change, 'additions'>) =>
+    additions.flatMap(({ events }) => events.flatMap(({ used }) => used ?? []))
+  return {
+    store(tx: Writing, change: Pick<Change, 'additions'>): void {
+      for (const used of usedIn(change)) {
+        const entry = toEntry(config, hosted, used)
+        tx.defer(insertEntry(tx, entry))
+        tx.defer(addToTotals(tx, entry, { day: periodOf('day', entry.at), month: periodOf('month', entry.at) }))
+      }
+    },
+
+    committed(commit: Pick<Commit, 'additions'>): void {
+      for (const used of usedIn(commit)) {
+        metrics.used('prompt', used.prompt_tokens)
+        metrics.used('completion', used.completion_tokens)
+        metrics.spent(toEntry(config, hosted, used).cost_micros)
+      }
+    },
+  }
+}
+
+/** The models of the assistants that a host names in code, by key. */
+type Hosted = Readonly<Record<string, { model?: string | undefined }>>
+
+/** The model of an assistant; '' if none is configured. */
+function modelOf(config: Config, hosted: Hosted, key: string): string {
+  const own = hosted[key]?.model ?? namedAssistants(config).find((each) => each.key === key)?.model
+  return own ?? config.assistant.model ?? ''
+}
+
+/** The entry of what was used, with what it costs now. */
+function toEntry(config: Config, hosted: Hosted, { estimated, ...used }: UsedTokens): EntryRow {
+  const model = modelOf(config, hosted, used.assistant)
+  const price = config.prices.find((each) => each.model === model)
+  return { ...used, model, cost_micros: costOf(used, price), estimated: estimated ? 1 : 0 }
+}
