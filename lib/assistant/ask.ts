@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AnswerFailure } from '../chat/answers/answer-failure.ts'
 import { INTERRUPTED } from '../chat/answers/ending.ts'
-import { toTurns } from '../chat/answers/rules.ts'
 import type { AnswerEnd } from '../chat/answers/store.ts'
-import { pathsDownTo } from '../chat/messages/rules.ts'
-import { listAtPaths, type MessageRow } from '../chat/messages/store.ts'
-import { listQuotedTexts } from '../chat/messages/store-quotes.ts'
+import type { MessageRow } from '../chat/messages/store.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
-import type { Queries } from '../storage/database.ts'
 import type { AssistantSettings } from './assistants.ts'
 import { RETRY_MS } from './chunk-writer.ts'
+import { readContext } from './context.ts'
 import { readAnswer, type WholeAnswer } from './openai/answer.ts'
 import type { AssistantRequest, Turn } from './provider.ts'
 
@@ -95,29 +92,15 @@ function openerOf(
 }
 
 /** The messages that precede the answer. A busy storage does not fail an answer while there is time left. */
-async function readTurns(
-  { assistant: { system_prompt, context_bytes }, db }: AskContext,
-  { root_id, path }: MessageRow,
-  signal: AbortSignal,
-): Promise<Turn[]> {
+async function readTurns({ assistant, db }: AskContext, row: MessageRow, signal: AbortSignal): Promise<Turn[]> {
   for (;;) {
     try {
-      return toTurns(await listMessagesTo(db, { root_id, path }), { system_prompt, bytes: context_bytes })
+      return await readContext(db, assistant, row)
     } catch (error) {
       if (!(error instanceof ChatError && error.code === 'unavailable')) throw error
     }
     await sleep(RETRY_MS, undefined, { signal })
   }
-}
-
-/** The messages from the root to a path, with the texts that they quote. */
-async function listMessagesTo(db: Queries, { root_id, path }: Pick<MessageRow, 'root_id' | 'path'>) {
-  const rows = await listAtPaths(db, root_id, pathsDownTo(path))
-  const ids = rows.flatMap(({ quote_id, deleted_at }) => (quote_id && !deleted_at ? quote_id : []))
-  if (ids.length === 0) return rows
-  const texts = await listQuotedTexts(db, rows[0]!.conversation_id, ids)
-  const textBy = new Map(texts.filter(({ content }) => content !== '').map((text) => [text.id, text]))
-  return rows.map((row) => ({ ...row, quoted_text: textBy.get(row.quote_id ?? '') }))
 }
 
 /** The cause of a failure, if known; a provider may throw anything. */

@@ -16,6 +16,8 @@ export const MAX_LENGTH = {
   role: 32,
   /** The key of an assistant. */
   assistant_key: 32,
+  /** What the assistants of a conversation are told in it, in bytes of UTF-8. */
+  assistant_prompt: 8192,
   /** The name of an API key. */
   label: 100,
   /** The reason of an edit or a deletion, and the description of a limit profile. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { POLICY_VALUES } from '../../core/policy.ts'
 import { INSTANT_PATTERNS, MAX_INSTANT_LENGTH, withoutArrays } from '../../core/schema.ts'
+import { AllowedAssistants } from './schema-assistant.ts'
 
 /** Which messages notify a participant: all, those that concern the participant, or none. */
 export const Level = v.picklist(['all', 'mentions', 'none'])
@@ -49,6 +50,9 @@ export const ConversationPolicy = v.object({
   join: v.optional(v.pipe(JoinPolicy, v.description('How users become participants; `invite` without a value'))),
   mention_all: PolicyValue,
   receipts: Receipts,
+  assistants: v.optional(
+    v.pipe(AllowedAssistants, v.description('The assistants that may be asked; all without a value')),
+  ),
 })
 export type ConversationPolicy = v.InferOutput<typeof ConversationPolicy>
 
@@ -68,6 +72,7 @@ export const PolicyChange = withoutArrays(
     join: v.optional(v.nullable(v.picklist(JoinPolicy.options))),
     mention_all: ActChange,
     receipts: v.optional(v.nullable(v.picklist(Receipts.options))),
+    assistants: v.optional(AllowedAssistants),
   }),
 )
 export type PolicyChange = v.InferOutput<typeof PolicyChange>

@@ -5,6 +5,7 @@ import { ROLE_NAME } from '../../core/actor.ts'
 import { MAX_EXCERPT_LENGTH } from '../../core/excerpt.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, label, StreamPosition, text } from '../../core/schema.ts'
+import { AssistantChange, ConversationAssistant } from './schema-assistant.ts'
 import { LookFields, LookInput } from './schema-look.ts'
 import { Metadata } from './schema-metadata.ts'
 import { AutoJoin, AutoJoinChange, ConversationPolicy, OwnFields, PolicyChange, Visibility } from './schema-settings.ts'
@@ -59,6 +60,7 @@ export const ConversationFields = v.object({
   ...LookFields,
   visibility: v.pipe(Visibility, v.description('Which users see it without participating')),
   policy: ConversationPolicy,
+  assistant: v.optional(ConversationAssistant),
   auto_join: v.optional(v.pipe(AutoJoin, v.description('Which users join by themselves; missing: none'))),
   frozen_at: v.optional(v.pipe(Instant, v.description('Since when it is frozen: it can be read, and is not changed'))),
   ref: v.optional(v.pipe(v.string(), v.description('What the conversation is about: an id of the application'))),
@@ -211,6 +213,7 @@ export const Rename = v.object({
   metadata: v.optional(Metadata),
   visibility: v.optional(Visibility),
   policy: v.optional(PolicyChange),
+  assistant: v.optional(AssistantChange),
   frozen: v.optional(v.pipe(v.boolean(), v.description('Whether nothing can be added or changed; for owners'))),
   auto_join: v.optional(AutoJoinChange),
 })

@@ -19,32 +19,36 @@ import {
   toVisibility,
   updateConversation,
 } from '../memberships/store-conversations.ts'
+import { assertAssistants, toAssistantColumns, toAuditDetail } from './rules-assistant.ts'
 import { type Conversation, Rename } from './schema.ts'
 import { get } from './service.ts'
 
 type Changes = Parameters<typeof updateConversation>[2]
 
 /**
- * Changes the title, the layout, the topic, the icon, the ref, the metadata or the policy of a conversation, or freezes
+ * Changes the title, the layout, the topic, the icon, the ref, the metadata, the assistant or the policy of a conversation, or freezes
  * it, and publishes an event. A frozen one is changed in no other way than by ending that.
  *
  * @throws ChatError `not_found`; `forbidden` unless the actor is its owner, or an admin who changes neither the title, the
  *   ref nor the metadata, and freezes nothing; `conflict` for a `ref` that another conversation has, for a frozen one, and
- *   for what a direct conversation has not: title, layout, topic, icon, own rules but `mention_all` and `receipts`, freezing
+ *   for what a direct conversation has not: title, layout, topic, icon, own rules but
+ *   `mention_all`, `receipts` and `assistants`, freezing; `validation_failed` for an assistant that the service does not have
  */
 export const rename = useCase({
   takes: ['actor', 'conversation_id'],
   input: Rename,
   errors: ['not_found', 'forbidden', 'conflict'],
   run: async (ctx, actor, conversationId, input): Promise<Conversation> => {
-    const { title, ref, metadata, policy = {}, frozen, visibility, auto_join } = input
+    const { title, ref, metadata, policy = {}, assistant, frozen, visibility, auto_join } = input
+    assertAssistants(ctx.assistants, { policy, assistant })
     const changes: Changes = {
       ...(title !== undefined && { title }),
       ...(ref !== undefined && { ref: ref || null }),
       ...(metadata && { metadata: toStored(metadata) }),
     }
     const look = toLookColumns(input)
-    const isOnlyMore = Object.keys(changes).length + Object.keys(look).length + Object.keys(policy).length === 0
+    const chosen = toAssistantColumns(assistant)
+    const isOnlyMore = [changes, look, policy, chosen].every((each) => Object.keys(each).length === 0)
     if (auto_join !== undefined) assertAdministers(actor)
     const changing = ctx.write(async (tx) => {
       if (auto_join !== undefined || frozen === false) await lockAutoJoin(tx)
@@ -69,7 +73,7 @@ export const rename = useCase({
       const after = { ...before, ...changes }
       assertJoinable(after.visibility, after.policy)
       if (changes.auto_join || (changes.frozen_at === null && after.auto_join)) await beginAutoJoin(tx, after)
-      Object.assign(changes, look)
+      Object.assign(changes, look, chosen)
       auditChanges(tx, actor, before, input)
       await updateConversation(tx, conversationId, changes)
       // Users who do not participate read it no longer.
@@ -85,13 +89,13 @@ export const rename = useCase({
 })
 
 /** The rules that direct conversations have, too. */
-const IN_DIRECT: ReadonlySet<string> = new Set(['mention_all', 'receipts'])
+const IN_DIRECT: ReadonlySet<string> = new Set(['mention_all', 'receipts', 'assistants'])
 
 function auditChanges(
   tx: Tx,
   actor: Actor,
   before: CountedRow,
-  { title, layout, policy = {}, frozen, visibility, auto_join }: Rename,
+  { title, layout, policy = {}, assistant, frozen, visibility, auto_join }: Rename,
 ): void {
   const about = { ...byActor(actor), subject_id: before.id, conversation_id: before.id }
   if (title !== undefined && title !== before.title)
@@ -108,6 +112,7 @@ function auditChanges(
     ...(frozen !== undefined && frozen !== isFrozen && { frozen }),
     ...(isSeen && { visibility }),
     ...joins,
+    ...(assistant !== undefined && toAuditDetail(before, assistant)),
   }
   const detail = { ...rules, ...more }
   if (Object.keys(detail).length > 0) tx.audit({ act: 'conversation.policy_changed', ...about, detail })

@@ -35,6 +35,7 @@ import { isErasing, toNumbers } from '../unread/store.ts'
 import { listFounders, toOwnerAdded } from './founders.ts'
 import { hide } from './removal.ts'
 import { actsOf, actsOfReader } from './rules.ts'
+import { assertAssistants } from './rules-assistant.ts'
 import {
   type Conversation,
   ConversationByRef,
@@ -69,6 +70,7 @@ export const create = useCase({
     if (auto_join) assertAdministers(actor)
     const look = { layout: ctx.config.conversations.default_layout, ...toLookColumns(input) }
     const now = ctx.now()
+    assertAssistants(ctx.assistants, input)
     const policy = input.policy === undefined ? {} : { policy: changedPolicy(null, input.policy) }
     const row = {
       id: ctx.id(),

@@ -50,7 +50,7 @@ export function listConversations(
 ): Promise<ParticipationRow[]> {
   return db.all<ParticipationRow>(
     sql`SELECT c.id, c.title, c.is_group, c.ref, c.metadata, c.created_at, c.is_direct, c.pair_key, c.policy,
-            c.layout, c.topic, c.icon, c.frozen_at, c.visibility, c.auto_join,
+            c.layout, c.topic, c.icon, c.frozen_at, c.visibility, c.auto_join, c.assistant,
             ${ACTIVE_AT} AS active_at,
             c.participant_count, p.role, p.joined_at, p.level, p.muted_until, p.archived, p.favourite, p.unread_mentions,
             ${countedUnread(db)}

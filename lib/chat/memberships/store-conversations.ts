@@ -3,6 +3,7 @@ import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, assignments, type Micros, sql } from '../../storage/sql.ts'
 import type { ConversationFields } from '../conversations/schema.ts'
+import type { ConversationAssistant } from '../conversations/schema-assistant.ts'
 import type { Layout } from '../conversations/schema-look.ts'
 import type { Metadata } from '../conversations/schema-metadata.ts'
 import type { AutoJoin, Visibility } from '../conversations/schema-settings.ts'
@@ -29,6 +30,10 @@ export interface ConversationRow extends LookColumns {
   visibility: 'listed' | 'open' | null
   /** Which users join by themselves; `null` is none. */
   auto_join: AutoJoin | null
+  /** The key of its assistant. */
+  assistant?: string | null
+  /** What the assistants are told in it; missing in lists. */
+  assistant_prompt?: string | null
 }
 
 /** A row of a conversation, with the number of its participants, and the system actor that has created it. */
@@ -39,6 +44,8 @@ export interface CountedRow extends ConversationRow {
 
 const COLUMNS = sql`id, title, is_group, ref, metadata, created_at, is_direct, pair_key, policy, layout,
   topic, icon, frozen_at, visibility, auto_join`
+
+const ALL_COLUMNS = sql`${COLUMNS}, assistant, assistant_prompt`
 
 /** The fields of a new conversation that is not direct, and has nothing to show. */
 export const NOT_DIRECT = {
@@ -64,12 +71,17 @@ export function toFields(row: ConversationRow): ConversationFields {
     ...toLook(row),
     visibility: row.visibility ?? 'private',
     policy: toPolicy(row),
+    ...((row.assistant || row.assistant_prompt) && { assistant: toAssistant(row) }),
     ...(row.auto_join !== null && { auto_join: row.auto_join }),
     ...(row.frozen_at !== null && { frozen_at: toInstant(row.frozen_at) }),
     ...(ref !== null && { ref }),
     ...(metadata !== null && { metadata: JSON.parse(metadata) as Metadata }),
     created_at: toInstant(row.created_at),
   }
+}
+
+function toAssistant({ assistant: key, assistant_prompt: prompt }: ConversationRow): ConversationAssistant {
+  return { ...(key && { key }), ...(prompt && { prompt }) }
 }
 
 /** The visibility of a conversation, as it is stored. */
@@ -85,7 +97,7 @@ export function toStored(metadata: Metadata): string | null {
 
 export function findConversation(db: Queries, id: string): Promise<CountedRow | undefined> {
   return db.get<CountedRow>(
-    sql`SELECT ${COLUMNS}, participant_count, system_id FROM conversations WHERE id = ${id} AND deleted_at IS NULL`,
+    sql`SELECT ${ALL_COLUMNS}, participant_count, system_id FROM conversations WHERE id = ${id} AND deleted_at IS NULL`,
   )
 }
 
@@ -123,7 +135,7 @@ export function listVisibility(
 
 /** These conversations, in no order. By primary key. */
 export function listConversationFields(db: Queries, ids: Iterable<string>): Promise<ConversationRow[]> {
-  return db.all<ConversationRow>(sql`SELECT ${COLUMNS} FROM conversations WHERE id ${among(db, ids)}`)
+  return db.all<ConversationRow>(sql`SELECT ${ALL_COLUMNS} FROM conversations WHERE id ${among(db, ids)}`)
 }
 
 /**
@@ -150,7 +162,18 @@ export async function updateConversation(
   tx: Queries,
   id: string,
   changes: Partial<
-    Pick<ConversationRow, 'title' | 'ref' | 'metadata' | 'policy' | 'frozen_at' | 'visibility' | 'auto_join'> &
+    Pick<
+      ConversationRow,
+      | 'title'
+      | 'ref'
+      | 'metadata'
+      | 'policy'
+      | 'frozen_at'
+      | 'visibility'
+      | 'auto_join'
+      | 'assistant'
+      | 'assistant_prompt'
+    > &
       LookColumns
   >,
 ): Promise<void> {
@@ -167,7 +190,7 @@ export async function hideConversation(tx: Queries, id: string, at: Micros): Pro
   await tx.run(
     sql`UPDATE conversations
             SET deleted_at = ${at}, title = '', title_key = NULL, visibility = NULL, auto_join = NULL, topic = NULL, icon = NULL,
-                ref = NULL, metadata = NULL, pair_key = NULL
+                ref = NULL, metadata = NULL, pair_key = NULL, assistant_prompt = NULL
           WHERE id = ${id}`,
   )
 }

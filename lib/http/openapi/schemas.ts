@@ -19,6 +19,7 @@ import * as attachments from '../../chat/attachments/schema.ts'
 import * as avatars from '../../chat/avatars/schema.ts'
 import * as commands from '../../chat/commands/schema.ts'
 import * as conversations from '../../chat/conversations/schema.ts'
+import * as conversationAssistant from '../../chat/conversations/schema-assistant.ts'
 import * as direct from '../../chat/conversations/schema-direct.ts'
 import * as conversationMetadata from '../../chat/conversations/schema-metadata.ts'
 import * as settings from '../../chat/conversations/schema-settings.ts'
@@ -115,6 +116,7 @@ const FEATURES: object[] = [
   resets,
   sessions,
   direct,
+  conversationAssistant,
   conversationMetadata,
   settings,
   setup,
