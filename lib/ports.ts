@@ -294,4 +294,6 @@ export interface Mail {
   text: string
   /** The secret in the mail; empty in a notice of a change, which has none. */
   token: string
+  /** Set for a mail that quotes generated text: SMTP sends it with the header `X-AI-Generated: true`. */
+  generated?: true
 }

@@ -208,6 +208,8 @@ export const ConfigSchema = v.object({
   limits: LimitsSection,
   assistant: section({
     name: key(assistantName, 'Assistant', 'Name of the assistant in pages.'),
+    label: key(assistantName, 'AI', 'What pages and mails say at generated text.'),
+    notice: key(someText, undefined, 'What pages say before the first question of a user.'),
     provider: key(
       assistantProvider,
       undefined,

@@ -44,6 +44,8 @@ export interface Addressed {
   username: string
   /** Stores a new token, for a mail that has one; `undefined` if the account was changed since. */
   makeToken?: () => Promise<string | undefined>
+  /** Set if these quote generated text. */
+  generated?: true
   /** What other placeholders of its text stand for. */
   values?: Omit<MailValues, 'username'>
   /** The link with a token; `undefined` if the service knows no address for it. */
@@ -208,7 +210,8 @@ async function compose(
   const token = to.makeToken ? await to.makeToken() : ''
   if (token === undefined) return undefined
   const link = token && (to.linkOf?.(token) ?? token)
-  return { id, kind, to: to.to, ...fillIn(text, { username: to.username, link, ...to.values }), token }
+  const filled = fillIn(text, { username: to.username, link, ...to.values })
+  return { id, kind, to: to.to, ...filled, token, ...(to.generated && { generated: true }) }
 }
 
 /** Keeps the mail among the failed ones, which an operator may retry. */

@@ -151,7 +151,7 @@ function timedOut({ reason }: AbortSignal): boolean {
   return (reason as Error | undefined)?.name === 'TimeoutError'
 }
 
-function composed({ id, to, subject, text }: Message, { from, reply_to }: SmtpSettings) {
+function composed({ id, to, subject, text, generated }: Message, { from, reply_to }: SmtpSettings) {
   return {
     from,
     to: { name: '', address: to },
@@ -160,7 +160,9 @@ function composed({ id, to, subject, text }: Message, { from, reply_to }: SmtpSe
     text,
     messageId: `<${id}@${addressOf(from).split('@')[1]}>`,
     // RFC 3834: no automatic answers to it.
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: { 'Auto-Submitted': 'auto-generated', ...(generated && { 'X-AI-Generated': 'true' }) },
+    // Its own spelling is X-Ai-Generated.
+    normalizeHeaderKey: (key: string) => (/^x-ai-generated$/i.test(key) ? 'X-AI-Generated' : key),
     disableFileAccess: true,
     disableUrlAccess: true,
   }

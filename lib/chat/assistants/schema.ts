@@ -34,5 +34,9 @@ export const AssistantInfo = v.object({
 export type AssistantInfo = v.InferOutput<typeof AssistantInfo>
 
 /** The assistants that a user may ask, the default first. */
-export const AssistantList = v.object({ assistants: v.array(AssistantInfo) })
+export const AssistantList = v.object({
+  assistants: v.array(AssistantInfo),
+  label: v.pipe(v.string(), v.description('What to show at generated text')),
+  notice: v.optional(v.pipe(v.string(), v.description('What to show before the first question of a user'))),
+})
 export type AssistantList = v.InferOutput<typeof AssistantList>

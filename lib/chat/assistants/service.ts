@@ -22,6 +22,7 @@ export const list = useCase({
       ? may(access, { ...membership, actor }, 'ask')
       : reachFor(access, actor, 'ask_assistant') !== undefined
     const asked = mayAsk ? offered.filter((each) => !refusalToAsk(each, { ...membership, actor })) : []
-    return { assistants: asked.map((each) => toInfo(each, each === fallback)) }
+    const { label, notice } = ctx.config.assistant
+    return { assistants: asked.map((each) => toInfo(each, each === fallback)), label, ...(notice && { notice }) }
   },
 })

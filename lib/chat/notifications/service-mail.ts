@@ -8,7 +8,7 @@ import { NotificationMail } from '../../mail/schema.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { NotificationKind } from './schema.ts'
 import { listByIds } from './store.ts'
-import { isAnswerTo } from './store-answered.ts'
+import { isAnswerTo, isGenerated } from './store-answered.ts'
 import type { NotificationRow } from './store-making.ts'
 
 /** What the actor of a notification did, in its mail. */
@@ -44,15 +44,18 @@ export const sendMail = useCase({
 
 /** The recipient of the mail of a notification, if it is still news to them. */
 export async function addressNotification(
-  { db }: Pick<Context, 'db'>,
+  { db, config }: Pick<Context, 'db' | 'config'>,
   { user_id, notification = '', link = '' }: MailOrder,
 ): Promise<Addressed | undefined> {
   const user = await findUser(db, user_id)
   if (!user || user.email_verified_at === null || user.disabled_at !== null) return undefined
   const [row] = await listByIds(db, [{ user_id, id: notification }])
   if (!row || row.read_at) return undefined
-  const values = { link, actor: await nameOfActor(db, row), event: EVENTS[row.kind], excerpt: row.excerpt ?? '' }
-  return { to: user.email, username: user.username, values }
+  const isMarked = row.message_id !== null && (await isGenerated(db, row.message_id))
+  const said = row.excerpt ?? ''
+  const excerpt = isMarked && said ? `[${config.assistant.label}] ${said}` : said
+  const values = { link, actor: await nameOfActor(db, row), event: EVENTS[row.kind], excerpt }
+  return { to: user.email, username: user.username, values, ...(isMarked && { generated: true }) }
 }
 
 /** The name of a notification's actor: a user, possibly erased, or the assistant for an answer to the user. */

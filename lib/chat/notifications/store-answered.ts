@@ -19,3 +19,11 @@ export async function isAnswerTo(db: Queries, messageId: string, userId: string)
   )
   return row !== undefined
 }
+
+/** Whether the text of a message is of a model. By primary key. */
+export async function isGenerated(db: Queries, messageId: string): Promise<boolean> {
+  const row = await db.get(
+    sql`SELECT 1 AS found FROM messages WHERE id = ${messageId} AND (role = 'assistant' OR generated = 1)`,
+  )
+  return row !== undefined
+}

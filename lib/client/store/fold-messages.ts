@@ -48,7 +48,7 @@ export function foldMessages<Data extends MessagesData>(
       if (!list.has(message)) return data
       const known = find(message.id)
       if (known?.deleted_at && message.reactions?.some((each) => isUnsure(each, user_id))) return 'stale'
-      return withMessage(withOwn(message, user_id, known?.reacted))
+      return withMessage(withOwn(message, user_id, known))
     }
     case 'reactions.changed': {
       const { message_id, reactions, emoji, action } = event.payload
@@ -57,7 +57,7 @@ export function foldMessages<Data extends MessagesData>(
       const isOwn = event.payload.user_id === user_id
       const emojis = (message.reacted ?? []).filter((kind) => !isOwn || kind !== emoji)
       if (isOwn && emoji !== undefined && action === 'added') emojis.push(emoji)
-      return withMessage(withOwn({ ...message, reactions }, user_id, emojis))
+      return withMessage(withOwn({ ...message, reactions }, user_id, { ...message, reacted: emojis }))
     }
     case 'pin.changed': {
       const { message_id, user_id: by, action, at } = event.payload
@@ -85,7 +85,7 @@ export function foldMessages<Data extends MessagesData>(
       const { message_id, finish_reason, usage, message: ended } = event.payload
       const message = find(message_id)
       if (!message) return data
-      if (ended) return withMessage(withOwn(ended, user_id, message.reacted))
+      if (ended) return withMessage(withOwn(ended, user_id, message))
       const status = ENDS.find((end) => end === finish_reason) ?? 'complete'
       return withMessage({ ...message, status, finish_reason, ...(usage && { usage }) })
     }
@@ -99,13 +99,23 @@ function isUnsure({ count, user_ids }: Reaction, user_id: string): boolean {
   return count > user_ids.length && !user_ids.includes(user_id)
 }
 
-/** The message with the user's own reactions: those that name the user, and known ones where not all users are named. */
-function withOwn(source: Message, user_id: string, reactedKinds: readonly string[] = []): Message {
-  const { reactions = [], reacted: _, ...message } = source
+/**
+ * The message with what is the user's own, which no event has: a known rating, and the reactions that name the user, or are known
+ * where not all users are named.
+ */
+function withOwn(source: Message, user_id: string, known: Partial<Message> = {}): Message {
+  const { reactions = [], reacted: _, feedback = known.feedback, ...message } = source
   const reacted = reactions
-    .filter((kind) => kind.user_ids.includes(user_id) || (isUnsure(kind, user_id) && reactedKinds.includes(kind.emoji)))
+    .filter(
+      (kind) => kind.user_ids.includes(user_id) || (isUnsure(kind, user_id) && known.reacted?.includes(kind.emoji)),
+    )
     .map(({ emoji }) => emoji)
-  return { ...message, ...(reactions.length > 0 && { reactions }), ...(reacted.length > 0 && { reacted }) }
+  return {
+    ...message,
+    ...(reactions.length > 0 && { reactions }),
+    ...(reacted.length > 0 && { reacted }),
+    ...(feedback && !message.deleted_at && { feedback }),
+  }
 }
 
 /** The data without the chunks of an answer that has ended, or is not shown any more. */

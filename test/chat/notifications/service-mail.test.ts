@@ -75,6 +75,18 @@ describeOnEachDatabase('the mail of a notification', (openUrl) => {
     expect(excerpts).toEqual(notifications.map(({ excerpt }) => excerpt))
   })
 
+  it('says so if it quotes generated text', async () => {
+    const { sendMail } = service.chat.notifications
+    await ada.messages.postRoot(conversation_id, { content: 'A poem for @grace', generated: true })
+    const { notifications } = await grace.notifications.list({ unread: true })
+    mails.length = 0
+    await sendMail(OPERATOR, order(notifications[0]!.id))
+    await service.idle()
+    expect(mails.splice(0)).toEqual([
+      expect.objectContaining({ generated: true, text: expect.stringContaining('[AI] A poem for @grace') }),
+    ])
+  })
+
   it('is not sent for a notification that is read, of another user, or of none', async () => {
     const { id, root_id } = await mention('@grace again')
     await grace.threads.markRead(root_id)
