@@ -66,7 +66,8 @@ async function read(
   const turns = await readTurns(ctx, row, signal)
   const requested_by = row.posted_by!
   const open = openerOf(ctx, turns, { requested_by, signal })
-  const pieces = ctx.assistant.write({ message_id, conversation_id, root_id, requested_by, turns, open, signal })
+  const place = { message_id, conversation_id, root_id }
+  const pieces = ctx.assistant.write({ ...place, requested_by, assistant: ctx.assistant.key, turns, open, signal })
   let isFirst = true
   return readAnswer(pieces, { signal, answer_bytes: ctx.assistant.answer_bytes }, (text) => {
     if (isFirst) ctx.metrics.firstDelta((performance.now() - started) / 1000)

@@ -21,6 +21,8 @@ export interface AssistantRequest {
   root_id: string
   /** The user who asked. */
   requested_by: string
+  /** The key of the assistant that is asked: one function may write the answers of several. */
+  assistant: string
   /** The path from the thread's root to the message, oldest first; the last turn is the prompt. Never empty. */
   turns: Turn[]
   /**

@@ -5,7 +5,8 @@ import { ChatError } from '../../lib/core/errors.ts'
 export function asking(prompt: string, signal = new AbortController().signal): AssistantRequest {
   const [message_id, conversation_id, requested_by] = ['message', 'conversation', 'ada']
   const turns = [{ role: 'user' as const, content: prompt, user_id: requested_by }]
-  return { message_id, conversation_id, root_id: message_id, requested_by, turns, open: () => missing(), signal }
+  const place = { message_id, conversation_id, root_id: message_id }
+  return { ...place, requested_by, assistant: 'assistant', turns, open: () => missing(), signal }
 }
 
 // biome-ignore lint/correctness/useYield: these threads have no files.

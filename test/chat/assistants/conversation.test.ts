@@ -35,6 +35,7 @@ describeOnEachDatabase('the assistant of a conversation', (openUrl) => {
     answer.say('Because.')
     answer.end()
     await service.idle()
+    expect(answer.request.assistant).toBe(message.assistant)
     return { key: message.assistant, turns: answer.request.turns }
   }
 
