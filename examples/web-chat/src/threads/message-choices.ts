@@ -9,6 +9,7 @@ import { shownProfile } from '../people/shown-profile.ts'
 import { texts } from '../texts/texts.ts'
 import { askAgain } from './ask-again.ts'
 import type { ArticleProps } from './message.tsx'
+import { rate, ratingOf } from './rating.ts'
 import { selectText } from './select-text.ts'
 
 /** An entry of the menu of a message. */
@@ -29,7 +30,7 @@ export function useMessageChoices(
   { message, user_id, can, isFrozen, hasReceipts, onReply, onThread, onEdit, onUnread }: ArticleProps,
   open: (dialog: 'remove' | 'readers') => void,
 ): MessageChoice[] {
-  const { store } = useApp()
+  const { client, store } = useApp()
   const { messages } = texts.value
   const { id, status, pinned, prompt, root_id, conversation_id } = message
   const isOwn = message.author_user_id === user_id
@@ -51,6 +52,7 @@ export function useMessageChoices(
     showToast(isCopied ? copied : not_copied, { isError: !isCopied })
   }
 
+  const rating = ratingOf(message)
   const choices: (MessageChoice | false)[] = [
     can.has('reply') &&
       isComplete && { name: 'reply', icon: 'reply', text: messages.reply, isAtHand: true, act: () => onReply(message) },
@@ -85,6 +87,20 @@ export function useMessageChoices(
         icon: 'again',
         text: messages.ask_again,
         act: attempt(() => askAgain(store, message, onThread === undefined)),
+      },
+    message.role === 'assistant' &&
+      isComplete && {
+        name: 'good',
+        icon: 'good',
+        text: rating === 'up' ? messages.take_back_good : messages.good_answer,
+        act: attempt(() => rate(client, message, 'up')),
+      },
+    message.role === 'assistant' &&
+      isComplete && {
+        name: 'poor',
+        icon: 'poor',
+        text: rating === 'down' ? messages.take_back_poor : messages.poor_answer,
+        act: attempt(() => rate(client, message, 'down')),
       },
     onUnread !== undefined && {
       name: 'unread',
