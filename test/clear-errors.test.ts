@@ -124,6 +124,7 @@ const CASES: Record<string, Record<string, Case[]>> = {
       [[], 'parseCommand needs a line: pass what the user has typed'],
       [['/help', { commands: [] }], 'pass the list that client.commands.list returned'],
     ],
+    partsOf: [[[], 'partsOf needs a message']],
     streamMessage: [
       [[], 'streamMessage needs a client: pass what createChatClient returned'],
       [[{}, 'x'], 'streamMessage needs a client'],

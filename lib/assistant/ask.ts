@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AnswerFailure } from '../chat/answers/answer-failure.ts'
 import { INTERRUPTED } from '../chat/answers/ending.ts'
 import type { AnswerEnd } from '../chat/answers/store.ts'
+import type { Metadata } from '../chat/conversations/schema-metadata.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
@@ -9,6 +10,7 @@ import type { AssistantSettings } from './assistants.ts'
 import { RETRY_MS } from './chunk-writer.ts'
 import { readContext } from './context.ts'
 import { readAnswer, type WholeAnswer } from './openai/answer.ts'
+import type { CheckedPart } from './pieces.ts'
 import type { AssistantRequest, Turn } from './provider.ts'
 
 /** The reason of an abort: the answer was ended in the database, or the service stops. */
@@ -19,6 +21,16 @@ export const STOPPING = new Error('The service stops')
 export interface AnswerOutcome {
   end: AnswerEnd
   failure?: AnswerFailure
+  /** Replaces that of the question. */
+  metadata?: Metadata | undefined
+}
+
+/** Where an answer goes while it is read. */
+export interface AnswerOutput {
+  /** @param provider_data what the provider keeps with it, as JSON */
+  text(text: string, provider_data?: string): void
+  /** @throws AnswerFailure for a part that the answer may not have */
+  part(part: CheckedPart): void
 }
 
 /** The bytes of a file that a user may read. */
@@ -29,20 +41,20 @@ type AskContext = Pick<Context, 'db' | 'metrics' | 'log'> & { assistant: Assista
 /**
  * Runs the provider for a message, within the configured time.
  *
- * @param onText called with each chunk of text
+ * @param output gets each chunk
  * @returns the end of the answer; `undefined` if it {@link ENDED} elsewhere
  */
 export async function ask(
   ctx: AskContext,
   row: MessageRow,
   control: AbortController,
-  onText: (text: string) => void,
+  output: AnswerOutput,
 ): Promise<AnswerOutcome | undefined> {
   const { signal } = control
   const timeout = setTimeout(() => control.abort(new AnswerFailure('timeout')), ctx.assistant.timeout_seconds * 1000)
   try {
-    const { finish_reason, usage } = await read(ctx, row, signal, onText)
-    return { end: { status: 'complete', finish_reason, usage } }
+    const { finish_reason, usage, metadata } = await read(ctx, row, signal, output)
+    return { end: { status: 'complete', finish_reason, usage }, metadata }
   } catch (caught) {
     const error = signal.aborted ? signal.reason : caught
     if (error === ENDED) return undefined
@@ -55,12 +67,7 @@ export async function ask(
   }
 }
 
-async function read(
-  ctx: AskContext,
-  row: MessageRow,
-  signal: AbortSignal,
-  onText: (text: string) => void,
-): Promise<WholeAnswer> {
+async function read(ctx: AskContext, row: MessageRow, signal: AbortSignal, output: AnswerOutput): Promise<WholeAnswer> {
   const started = performance.now()
   const { id: message_id, conversation_id, root_id } = row
   const turns = await readTurns(ctx, row, signal)
@@ -69,11 +76,12 @@ async function read(
   const place = { message_id, conversation_id, root_id }
   const pieces = ctx.assistant.write({ ...place, requested_by, assistant: ctx.assistant.key, turns, open, signal })
   let isFirst = true
-  return readAnswer(pieces, { signal, answer_bytes: ctx.assistant.answer_bytes }, (text) => {
+  const onText: AnswerOutput['text'] = (...text) => {
     if (isFirst) ctx.metrics.firstDelta((performance.now() - started) / 1000)
     isFirst = false
-    onText(text)
-  })
+    output.text(...text)
+  }
+  return readAnswer(pieces, { signal, answer_bytes: ctx.assistant.answer_bytes }, onText, output.part)
 }
 
 /** Opens the files of these turns, and no others: the text of a message must not lead a provider to another file. */

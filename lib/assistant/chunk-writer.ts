@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import { warnOnce } from '../core/scheduling/once.ts'
 import type { Tx } from '../live/transaction/transaction.ts'
-import { type Draft, isBehind, storeChunks } from './drafts.ts'
+import { addRow, type Draft, type DraftRow, isBehind, storeChunks } from './drafts.ts'
 
 /**
  * Pause between two chunks of an answer: short enough to read along, long enough that fast answers need few commits.
@@ -17,6 +17,9 @@ type WriterContext = Pick<Context, 'write' | 'now' | 'log'>
 
 /** Stores the answers of one conversation together: it has one transaction at a time. */
 type ConversationQueue = ReturnType<typeof createConversationQueue>
+
+/** Stores the answers that this process writes. */
+export type ChunkWriter = ReturnType<typeof createChunkWriter>
 
 /** Stores answers chunk by chunk. All answers of the process are flushed together, so that their chunks share a commit. */
 export function createChunkWriter(ctx: WriterContext) {
@@ -32,14 +35,24 @@ export function createChunkWriter(ctx: WriterContext) {
     return queue
   }
 
+  function schedule(draft: Draft): void {
+    const queue = queueOf(draft)
+    queue.drafts.add(draft)
+    if (draft.stored === 0 && !queue.isFailing()) void queue.flush()
+    scheduleFlush(queue.isFailing() ? RETRY_MS : CHUNK_MS)
+  }
+
   return {
     /** Appends text to an answer. Its first chunk is stored at once, the others at the next flush. */
     add(draft: Draft, text: string): void {
-      const queue = queueOf(draft)
-      queue.drafts.add(draft)
       draft.pending += text
-      if (draft.stored === 0 && !queue.isFailing()) void queue.flush()
-      scheduleFlush(queue.isFailing() ? RETRY_MS : CHUNK_MS)
+      schedule(draft)
+    },
+
+    /** Adds a chunk that is no text, in the order of all: it is stored as text is. */
+    addRow(draft: Draft, row: DraftRow): void {
+      addRow(draft, row)
+      schedule(draft)
     },
 
     /**

@@ -1,9 +1,24 @@
 import { toDelta } from '../chat/answers/rules.ts'
+import { toPartEvent } from '../chat/answers/rules-parts.ts'
+import type { PartChange } from '../chat/answers/schema-parts.ts'
 import { insertChunk, takeIndex } from '../chat/answers/store.ts'
+import { insertPart } from '../chat/answers/store-parts.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
 import type { Context } from '../context.ts'
 import { wholeLength } from '../core/whole-text.ts'
 import type { Tx } from '../live/transaction/transaction.ts'
+import { MAX_ROW_TEXT } from './answer-parts.ts'
+
+/** A chunk of an answer: text, or a part. */
+export interface DraftRow {
+  content: string
+  part?: PartChange
+  /** What the provider keeps with it, as JSON. */
+  provider_data?: string | undefined
+}
+
+/** How many chunks of an answer one transaction stores. */
+const MAX_ROWS = 64
 
 /** An answer that this process writes. */
 export interface Draft {
@@ -17,8 +32,10 @@ export interface Draft {
   pending: string
   /** The maximum length of a chunk; missing for an answer, of which all that has arrived is one. */
   chunk_length?: number
-  /** A chunk whose write has not succeeded yet: it is retried unchanged. */
-  chunk?: string | undefined
+  /** Chunks that precede the pending text. */
+  rows?: DraftRow[]
+  /** Chunks whose write has not succeeded yet: they are retried unchanged. */
+  taken?: DraftRow[] | undefined
   /** The number of stored chunks. */
   stored: number
   /** Whether this process has lost the answer. */
@@ -26,12 +43,52 @@ export interface Draft {
 }
 
 /** Whether it has text that is not stored. */
-export function isBehind({ pending, chunk, isLost }: Draft): boolean {
-  return !isLost && (chunk !== undefined || pending !== '')
+export function isBehind({ pending, rows, taken, isLost }: Draft): boolean {
+  return !isLost && (taken !== undefined || pending !== '' || (rows !== undefined && rows.length > 0))
+}
+
+/** Makes a chunk of the pending text. @returns the number of the chunk that follows all of the draft */
+export function endText(draft: Draft): number {
+  draft.rows ??= []
+  if (draft.pending !== '') draft.rows.push({ content: draft.pending })
+  draft.pending = ''
+  return draft.stored + (draft.taken?.length ?? 0) + draft.rows.length
+}
+
+/** Adds a chunk that is no text, or a text with data of its provider. Text that continues a part joins a waiting chunk of it. */
+export function addRow(draft: Draft, row: DraftRow): void {
+  endText(draft)
+  const last = draft.rows!.at(-1)
+  const { delta } = row.part ?? {}
+  const joins = last?.part?.id === row.part?.id && !last?.provider_data && !row.provider_data && delta !== undefined
+  if (!(joins && extend(last!.part!, delta))) draft.rows!.push(row)
+}
+
+/** Adds text to a chunk. @returns false if it would become too long */
+function extend(part: PartChange, delta: string): boolean {
+  const before = part.text ?? part.delta ?? ''
+  if (before.length + delta.length > MAX_ROW_TEXT) return false
+  if (part.text !== undefined) part.text += delta
+  else part.delta = before + delta
+  return true
+}
+
+/** Takes the chunks that are stored next. */
+function takeRows(draft: Draft): DraftRow[] {
+  if (!draft.rows?.length) return [{ content: takeText(draft) }]
+  const rows = draft.rows.splice(0, MAX_ROWS)
+  return draft.rows.length === 0 && draft.pending !== '' ? [...rows, { content: takeText(draft) }] : rows
+}
+
+function takeText(draft: Draft): string {
+  const next = draft.pending.slice(0, draft.chunk_length)
+  const text = next.length < draft.pending.length ? next.slice(0, wholeLength(next)) : next
+  draft.pending = draft.pending.slice(text.length)
+  return text
 }
 
 /**
- * Stores the new text of these answers of one conversation, one chunk each, with its events. Answers that this process
+ * Stores what is new of these answers of one conversation, with its events: text is one chunk. Answers that this process
  * has lost are marked as lost.
  *
  * @throws ChatError `unavailable`, `storage_full`: the caller retries
@@ -41,34 +98,45 @@ export async function storeChunks(
   conversationId: string,
   drafts: Draft[],
 ): Promise<void> {
-  for (const draft of drafts) {
-    if (draft.chunk !== undefined) continue
-    const next = draft.pending.slice(0, draft.chunk_length)
-    draft.chunk = next.length < draft.pending.length ? next.slice(0, wholeLength(next)) : next
-    draft.pending = draft.pending.slice(draft.chunk.length)
-  }
+  for (const draft of drafts) draft.taken ??= takeRows(draft)
   const held = await ctx.write(async (tx) => {
     const at = await lockAsSystem(ctx, tx, conversationId)
     const held = new Set<Draft>()
     if (at === undefined) return held
-    for (const draft of drafts) if (await storeChunk(tx, draft, draft.chunk!, at)) held.add(draft)
+    for (const draft of drafts) if (await storeRows(tx, draft, draft.taken!, at)) held.add(draft)
     return held
   })
   for (const draft of drafts) {
     draft.isLost = !held.has(draft)
-    draft.stored++
-    draft.chunk = undefined
+    draft.stored += draft.taken!.length
+    draft.taken = undefined
   }
 }
 
 /** @returns false when this process has lost the answer */
-async function storeChunk(tx: Tx, draft: Draft, content: string, created_at: number): Promise<boolean> {
-  const { conversation_id, message_id, stored: idx } = draft
-  const index = await takeIndex(tx, draft, idx)
-  // If the connection broke during a commit, the chunk may already be stored.
+async function storeRows(tx: Tx, draft: Draft, rows: DraftRow[], created_at: number): Promise<boolean> {
+  const index = await takeIndex(tx, draft, draft.stored, rows.length)
+  // If the connection broke during a commit, the chunks may already be stored.
   if (index !== 'taken') return index === 'known'
-  await insertChunk(tx, { message_id, idx, content, created_at })
-  const payload = toDelta({ ...draft, idx }, content)
-  tx.emit(conversation_id, { type: 'message.delta', message_id, detail: { idx }, payload })
+  for (const [n, row] of rows.entries()) await storeRow(tx, { ...draft, idx: draft.stored + n }, row, created_at)
   return true
+}
+
+async function storeRow(
+  tx: Tx,
+  place: Draft & { idx: number },
+  { content, part, provider_data }: DraftRow,
+  created_at: number,
+): Promise<void> {
+  const { conversation_id, message_id, idx } = place
+  const row = { message_id, idx, content, created_at }
+  if (part === undefined && provider_data === undefined) await insertChunk(tx, row)
+  else {
+    const stored = { part: part ? JSON.stringify(part) : null, provider_data: provider_data ?? null }
+    await insertPart(tx, { ...row, ...stored })
+  }
+  const event = part
+    ? { type: 'message.part' as const, payload: toPartEvent(place, part) }
+    : { type: 'message.delta' as const, payload: toDelta(place, content) }
+  tx.emit(conversation_id, { ...event, message_id, detail: { idx } })
 }

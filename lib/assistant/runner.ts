@@ -1,16 +1,20 @@
 import { endAnswer, INTERRUPTED } from '../chat/answers/ending.ts'
+import type { PartChange } from '../chat/answers/schema-parts.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
+import { toStored } from '../chat/memberships/store-conversations.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
+import { replaceMetadata } from '../chat/messages/store-changes.ts'
 import { notifyAsker } from '../chat/notifications/answered.ts'
 import type { Context, Streams } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
 import { singleFlight } from '../core/scheduling/once.ts'
 import type { Tx } from '../live/transaction/transaction.ts'
-import { type AnswerOutcome, ask, ENDED, type OpenFile, STOPPING } from './ask.ts'
+import { createAnswerParts } from './answer-parts.ts'
+import { type AnswerOutcome, type AnswerOutput, ask, ENDED, type OpenFile, STOPPING } from './ask.ts'
 import type { AssistantSettings, Assistants } from './assistants.ts'
-import { createChunkWriter } from './chunk-writer.ts'
-import type { Draft } from './drafts.ts'
+import { type ChunkWriter, createChunkWriter } from './chunk-writer.ts'
+import { type Draft, endText } from './drafts.ts'
 import { createLeases } from './leases.ts'
 
 /** A message that the host writes in this process. */
@@ -114,7 +118,7 @@ async function endRun(
   ctx: RunnerContext,
   tx: Tx,
   run: Run,
-  { end, failure }: AnswerOutcome,
+  { end, failure, metadata }: AnswerOutcome,
   isAway: boolean,
 ): Promise<boolean> {
   const at = await lockAsSystem(ctx, tx, run.conversation_id)
@@ -128,21 +132,40 @@ async function endRun(
     ))
   )
     return false
+  if (metadata) await replaceMetadata(tx, run.message_id, toStored(metadata))
   if (isAway) await notifyAsker(ctx, tx, run, at)
   return true
 }
 
+/** Stores what a provider writes, until this process has lost the answer. */
+function createAnswerOutput({ id }: RunnerContext, chunkWriter: ChunkWriter, run: Run): AnswerOutput {
+  const sink = {
+    next: () => endText(run),
+    add: (part: PartChange, provider_data?: string) => chunkWriter.addRow(run, { content: '', part, provider_data }),
+  }
+  const parts = createAnswerParts(sink, id)
+  const stopIfLost = () => run.isLost && run.control.abort(ENDED)
+  return {
+    text(text, provider_data) {
+      if (provider_data === undefined) chunkWriter.add(run, text)
+      else chunkWriter.addRow(run, { content: text, provider_data })
+      stopIfLost()
+    },
+    part(part) {
+      parts.add(part)
+      stopIfLost()
+    },
+  }
+}
+
 /** The answers in progress in this process. */
-function createRuns(ctx: RunnerContext, chunkWriter: ReturnType<typeof createChunkWriter>, writer: string) {
+function createRuns(ctx: RunnerContext, chunkWriter: ChunkWriter, writer: string) {
   const runs = new Map<string, Run>()
   let state: 'open' | 'interrupting' | 'closed' = 'open'
 
   async function write(assistant: AssistantSettings, row: MessageRow, run: Run): Promise<void> {
     try {
-      const outcome = await ask({ ...ctx, assistant }, row, run.control, (text) => {
-        chunkWriter.add(run, text)
-        if (run.isLost) run.control.abort(ENDED)
-      })
+      const outcome = await ask({ ...ctx, assistant }, row, run.control, createAnswerOutput(ctx, chunkWriter, run))
       if (!outcome) return
       const isAway = !(await ctx.presence.hasStream(row.posted_by!))
       const isEnded = await chunkWriter.settle(run, (tx) => endRun(ctx, tx, run, outcome, isAway))

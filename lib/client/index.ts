@@ -4,6 +4,7 @@ import type { ChatClient, ClientOptions } from './types.ts'
 export type * from '../api/client-entities.ts'
 export { ChatError, type ErrorCode } from '../core/chat-error.ts'
 export { type CommandProblem, type NamedUser, type ParsedCommand, parseCommand } from './parse-command.ts'
+export { partsOf } from './parts-of.ts'
 export { type ClientMessageStream, type StreamMessageInput, streamMessage } from './stream-message.ts'
 export type {
   CallOptions,

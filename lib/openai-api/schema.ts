@@ -35,10 +35,10 @@ export const OtherPart = v.object({
 })
 
 /** A part of a content: text is echoed; images, sounds and files are not. */
-export const Part = v.variant('type', [TextPart, OtherPart])
+export const ContentPart = v.variant('type', [TextPart, OtherPart])
 
 export const TextContent = v.nullable(Said)
-export const PartsContent = v.array(Part)
+export const PartsContent = v.array(ContentPart)
 
 export const CompletionMessage = v.object({
   role: v.picklist(['developer', 'system', 'user', 'assistant', 'tool', 'function']),

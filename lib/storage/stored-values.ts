@@ -55,6 +55,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
         'pin.changed',
         'attachment.changed',
         'message.delta',
+        'message.part',
         'message.done',
         'message.failed',
         'membership.changed',
@@ -100,7 +101,8 @@ export const LABELS: Record<string, readonly string[]> = { attachments: ['name',
 /** Columns of JSON, an object or a list, which the service parses, or puts into an answer as it is stored. */
 export const JSON_COLUMNS: Record<string, readonly string[]> = {
   conversations: ['metadata', 'policy'],
-  messages: ['usage', 'metadata', 'reaction_list', 'attachment_list', 'mention_origins'],
+  messages: ['usage', 'metadata', 'reaction_list', 'attachment_list', 'mention_origins', 'parts'],
+  message_chunks: ['part', 'provider_data'],
   events: ['detail'],
   bot_commands: ['commands'],
   audit_log: ['detail', 'names'],

@@ -82,6 +82,7 @@ export const FROZEN = {
     '0092-several-assistants': 'XRH1jeKaAIPDwXS89HbRRuFXHHGkoz19nVXWvOnDGbI',
     '0093-assistant-usage': 'T4f02ziUpPjuhxvAg5hJx6K_AzpZQItUWLDqWzvaWDc',
     '0094-marks': 'g1B19ftWIO3YFdj0HtHRA2k3Rs55Q3dss6PhSge8vXg',
+    '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -165,5 +166,6 @@ export const FROZEN = {
     '0092-several-assistants': 'XRH1jeKaAIPDwXS89HbRRuFXHHGkoz19nVXWvOnDGbI',
     '0093-assistant-usage': 'RzsuYpH1rL8_k5dowGgIpg3mf1BDRUNL0ztVSXUsZwU',
     '0094-marks': '02a_BPsVPiZvsIbIfmsK-6gUhP790vg2Dh1H8s4N_LA',
+    '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
 }

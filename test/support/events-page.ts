@@ -138,6 +138,28 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       choices: [{ index: 0, delta: { role: 'assistant', content: 'It runs' } }],
     },
   },
+  'message.part': {
+    when:
+      'The assistant wrote a chunk of the message that is no text, such as a call of a tool. Fields of `part` replace ' +
+      'those of the part with its `id`, and `delta` is added to the `text` of that. Of a deleted message it has `id` ' +
+      'and `type` alone.',
+    example: {
+      message_id: REPLY,
+      root_id: ROOT,
+      conversation_id: CONVERSATION,
+      idx: 1,
+      part: {
+        id: 1,
+        type: 'tool',
+        call_id: '0193c1d2-7a3b-7c4d-8e5f-a6b7c8d9e0f3',
+        name: 'web_search',
+        step: 1,
+        state: 'running',
+        input: { query: 'Does it run?' },
+        by_provider: true,
+      },
+    },
+  },
   'message.failed': {
     when: 'The assistant could not finish the message; the text so far is kept. The `message.done` follows.',
     example: {

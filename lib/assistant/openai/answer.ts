@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import * as v from 'valibot'
 import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
-import { Usage } from '../../chat/answers/schema.ts'
+import type { Usage } from '../../chat/answers/schema.ts'
+import type { Metadata } from '../../chat/conversations/schema-metadata.ts'
 import { isVisible } from '../../core/characters.ts'
 import { isStorable } from '../../core/schema.ts'
 import { wholeLength } from '../../core/whole-text.ts'
+import { type CheckedPart, isPart, toPiece } from '../pieces.ts'
 import type { AnswerPiece } from '../provider.ts'
 
 /** How long chunks are read before other work gets a turn. */
@@ -14,38 +15,39 @@ const TURN_MS = 10
 export interface WholeAnswer {
   finish_reason: string
   usage?: Usage | undefined
+  /** Replaces that of the question. */
+  metadata?: Metadata | undefined
 }
-
-const Piece = v.union([
-  v.string(),
-  v.object({
-    delta: v.optional(v.string()),
-    usage: v.optional(Usage),
-    // Only the service sets the last three: for an incomplete answer.
-    finish_reason: v.optional(v.pipe(v.string(), v.regex(/^(?!(cancelled|failed|interrupted)$)[\w-]{1,64}$/))),
-  }),
-])
 
 /**
  * Reads an answer to its end and passes on its text, never half a surrogate pair.
  *
  * @param pieces from a provider: may be invalid in any way, endless, or ignore `signal`
- * @param take called with each chunk of text, never an empty one
+ * @param take called with each chunk of text, never an empty one unless its provider keeps data with it
+ * @param takePart called with each chunk that is no text, in the order of all
  * @throws AnswerFailure `invalid_answer`, `empty_answer`, `answer_too_long`; what the provider throws; the reason of
  *   `signal` once it aborts
  */
 export async function readAnswer(
   pieces: AsyncIterable<AnswerPiece>,
   { signal, answer_bytes }: { signal: AbortSignal; answer_bytes: number },
-  take: (text: string) => void,
+  take: (text: string, provider_data?: string) => void,
+  takePart: (part: CheckedPart) => void = () => {},
 ): Promise<WholeAnswer> {
   const answer: WholeAnswer = { finish_reason: 'stop' }
   let half = ''
   let room = answer_bytes
   let isSeen = false
   for await (const piece of abortable(pieces, signal)) {
-    const { delta = '', usage, finish_reason } = toPiece(piece)
+    const checked = toPiece(piece)
+    if (isPart(checked)) {
+      takePart(checked)
+      isSeen ||= 'data' in checked
+      continue
+    }
+    const { delta = '', usage, finish_reason, metadata, provider_data } = checked
     answer.usage = usage ?? answer.usage
+    answer.metadata = metadata ?? answer.metadata
     answer.finish_reason = finish_reason ?? answer.finish_reason
 
     const text = half + delta
@@ -55,18 +57,11 @@ export async function readAnswer(
     room -= Buffer.byteLength(whole)
     if (room < 0) throw new AnswerFailure('answer_too_long')
     isSeen ||= isVisible(whole)
-    if (whole) take(whole)
+    if (whole || provider_data !== undefined) take(whole, provider_data)
   }
   if (half) throw new AnswerFailure('invalid_answer', 'text with half a character at its end')
   if (!isSeen) throw new AnswerFailure('empty_answer')
   return answer
-}
-
-function toPiece(value: unknown): Exclude<v.InferOutput<typeof Piece>, string> {
-  const piece = v.safeParse(Piece, value)
-  // An array would otherwise pass as an object without keys.
-  if (!piece.success || Array.isArray(value)) throw new AnswerFailure('invalid_answer', 'not a chunk of an answer')
-  return typeof piece.output === 'string' ? { delta: piece.output } : piece.output
 }
 
 /** Passes chunks on until `signal` aborts: then it throws the reason, even if the source ignores the signal. */

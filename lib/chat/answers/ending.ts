@@ -1,5 +1,6 @@
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { usedBy } from '../metering/using.ts'
+import { endParts } from './ending-parts.ts'
 import { type AnswerEnd, deleteUnderWay, finishAnswer } from './store.ts'
 
 /** Cancelled by a user with the right to do so. */
@@ -27,6 +28,7 @@ export async function endAnswer(
   const { message_id, conversation_id } = answer
   if (!(await deleteUnderWay(tx, message_id, only))) return false
   const ended = await finishAnswer(tx, message_id, end)
+  if (ended && ended.part_count > 0) await endParts(tx, answer)
   const used = ended?.role === 'assistant' ? await usedBy(tx, answer, { ...ended, usage: end.usage }) : undefined
   const { failure: code, retry_after_seconds } = end
   const detail = code && { code, ...(retry_after_seconds !== undefined && { retry_after_seconds }) }

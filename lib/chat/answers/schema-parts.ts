@@ -1,9 +1,6 @@
 import * as v from 'valibot'
 import { Id, Instant } from '../../core/schema.ts'
 
-/** Reads and events of messages have the sizes of longer values of a part instead, in bytes of JSON. */
-export const MAX_SHOWN_BYTES = 2048
-
 const Whole = v.pipe(v.number(), v.integer(), v.minValue(0))
 
 /** The states of a call of a tool: the first four precede its end. */

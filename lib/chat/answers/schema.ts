@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { Id, Instant, Limit } from '../../core/schema.ts'
 import { FAILURES, type FailureCode } from './schema-failures.ts'
+import { PartChange } from './schema-parts.ts'
 
 const Tokens = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)))
 
@@ -57,9 +58,25 @@ export const FailedAnswer = v.object({
 
 const Index = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-/** A chunk of an answer as it was stored and sent: joined in the order of `idx`, the chunks are the text. */
-export const Chunk = v.object({ message_id: Id, idx: Index, content: v.string(), created_at: Instant })
+/** A chunk of an answer as it was stored and sent: joined in the order of `idx`, the chunks are the text. One with a `part` is no text. */
+export const Chunk = v.object({
+  message_id: Id,
+  idx: Index,
+  content: v.string(),
+  part: v.optional(PartChange),
+  created_at: Instant,
+})
 export type Chunk = v.InferOutput<typeof Chunk>
+
+/** A chunk of an answer that is no text, as it is sent. */
+export const MessagePart = v.object({
+  message_id: Id,
+  root_id: Id,
+  conversation_id: Id,
+  idx: v.pipe(Index, v.description('The number of the chunk: texts are counted, too')),
+  part: PartChange,
+})
+export type MessagePart = v.InferOutput<typeof MessagePart>
 
 export const Chunks = v.array(Chunk)
 

@@ -77,4 +77,5 @@ export const listChunks = useCase({
   },
 })
 
-const sizeOfChunk = ({ content }: Chunk) => jsonBytes(content) + 200
+const sizeOfChunk = ({ content, part }: Chunk) =>
+  jsonBytes(content) + 200 + (part ? Buffer.byteLength(JSON.stringify(part)) : 0)

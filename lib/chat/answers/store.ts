@@ -1,9 +1,10 @@
+import type { PartRow } from '../../core/stored-parts.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, databaseNow, isErasedAuthor, join, type Micros, sql } from '../../storage/sql.ts'
-import { type ChunkPlace, toDelta } from './rules.ts'
-import type { Chunk, MessageDelta, MessageStatus, Usage } from './schema.ts'
+import { among, databaseNow, isErasedAuthor, type Micros, sql } from '../../storage/sql.ts'
+import type { Chunk, MessageStatus, Usage } from './schema.ts'
 import type { FailureCode } from './schema-failures.ts'
+import type { PartChange } from './schema-parts.ts'
 
 /** An answer in progress and its writer. */
 export interface UnderWay {
@@ -137,23 +138,24 @@ export function listUnderWayFor(
 }
 
 /**
- * Takes the number `idx` for the writer's next chunk: `taken`; `known` if it had been taken but the commit was not
+ * Takes the number `idx` for the writer's next chunk, and those behind it for `count` chunks in all: `taken`; `known` if it had been taken but the commit was not
  * confirmed; `gone` if the writer has lost the answer.
  */
 export async function takeIndex(
   tx: Queries,
   { message_id, writer }: Pick<UnderWay, 'message_id' | 'writer'>,
   idx: number,
+  count = 1,
 ): Promise<'taken' | 'known' | 'gone'> {
   const taken = await tx.run(
-    sql`UPDATE answers_under_way SET chunk_count = chunk_count + 1 WHERE message_id = ${message_id}
+    sql`UPDATE answers_under_way SET chunk_count = chunk_count + ${count} WHERE message_id = ${message_id}
           AND writer = ${writer} AND chunk_count = ${idx}`,
   )
   if (taken === 1) return 'taken'
   const row = await tx.get<{ chunk_count: number }>(
     sql`SELECT chunk_count FROM answers_under_way WHERE message_id = ${message_id} AND writer = ${writer}`,
   )
-  return row?.chunk_count === idx + 1 ? 'known' : 'gone'
+  return row?.chunk_count === idx + count ? 'known' : 'gone'
 }
 
 /** A chunk as it is stored. */
@@ -187,7 +189,7 @@ export interface ChunkSize {
 /** Up to `limit` chunks from the number `from` on, in order, without their texts. By primary key. */
 export function listChunkSizes(db: Queries, messageId: string, from: number, limit: number): Promise<ChunkSize[]> {
   return db.all<ChunkSize>(
-    sql`SELECT message_id, idx, octet_length(content) AS size FROM message_chunks
+    sql`SELECT message_id, idx, octet_length(content) + coalesce(octet_length(part), 0) AS size FROM message_chunks
       WHERE message_id = ${messageId} AND idx >= ${from}
       ORDER BY idx
       LIMIT ${limit}`,
@@ -196,47 +198,16 @@ export function listChunkSizes(db: Queries, messageId: string, from: number, lim
 
 /** The chunks from one number to another, in order. By primary key. */
 export async function listChunks(db: Queries, messageId: string, first: number, last: number): Promise<Chunk[]> {
-  const rows = await db.all<ChunkRow>(
-    sql`SELECT message_id, idx, content, created_at FROM message_chunks
+  const rows = await db.all<ChunkRow & PartRow>(
+    sql`SELECT message_id, idx, content, part, created_at FROM message_chunks
       WHERE message_id = ${messageId} AND idx BETWEEN ${first} AND ${last}
       ORDER BY idx`,
   )
-  return rows.map((row) => ({ ...row, created_at: toInstant(row.created_at) }))
-}
-
-/** A range of chunks of a message. */
-export interface ChunkRange {
-  message_id: string
-  first: number
-  last: number
-}
-
-const isInRanges = (ranges: ChunkRange[]) =>
-  join(
-    ranges.map(
-      ({ message_id, first, last }) => sql`(c.message_id = ${message_id} AND c.idx BETWEEN ${first}
-           AND ${last})`,
-    ),
-    ' OR ',
-  )
-
-/** The size in bytes of the chunks in these ranges. By primary keys. */
-export function listDeltaSizes(db: Queries, ranges: ChunkRange[]): Promise<ChunkSize[]> {
-  return db.all<ChunkSize>(
-    sql`SELECT c.message_id, c.idx, octet_length(c.content) AS size FROM message_chunks c WHERE ${isInRanges(ranges)}`,
-  )
-}
-
-/** The chunks in these ranges with their place; those of a deleted message have no text. By primary keys. */
-export async function listDeltas(db: Queries, ranges: ChunkRange[]): Promise<MessageDelta[]> {
-  const rows = await db.all<ChunkPlace & { content: string }>(
-    sql`SELECT c.message_id, c.idx, m.conversation_id, m.root_id, m.parent_id, m.depth,
-            CASE WHEN m.deleted_at IS NULL AND NOT ${isErasedAuthor(sql`m.posted_by`)} THEN c.content ELSE ''
-                END AS content
-       FROM message_chunks c JOIN messages m ON m.id = c.message_id
-      WHERE ${isInRanges(ranges)}`,
-  )
-  return rows.map((row) => toDelta(row, row.content))
+  return rows.map(({ part, created_at, ...row }) => ({
+    ...row,
+    ...(part !== null && { part: JSON.parse(part) as PartChange }),
+    created_at: toInstant(created_at),
+  }))
 }
 
 /** The end of an answer. */
@@ -258,6 +229,8 @@ export interface EndedAnswer {
   /** The key of its assistant. */
   assistant: string | null
   bytes: number
+  /** The chunks that are no text. */
+  part_count: number
 }
 
 /** Stores the end of an answer, and the chunks as its content. */
@@ -268,7 +241,8 @@ export async function finishAnswer(tx: Queries, messageId: string, end: AnswerEn
             content = (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c
             WHERE c.message_id = messages.id)
       WHERE id = ${messageId}
-     RETURNING role, created_at, posted_by, assistant, octet_length(content) AS bytes`,
+     RETURNING role, created_at, posted_by, assistant, octet_length(content) AS bytes,
+            (SELECT count(*) FROM message_chunks c WHERE c.message_id = messages.id AND c.part IS NOT NULL) AS part_count`,
   )
 }
 

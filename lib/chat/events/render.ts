@@ -5,9 +5,8 @@ import { toInstant } from '../../core/time.ts'
 import type { EventRow, NumberedEvent } from '../../live/log/log.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
-import type { MessageDelta } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
-import { type ChunkRange, listDeltaSizes, listDeltas } from '../answers/store.ts'
+import { type ChunkEvent, type ChunkRange, listChunkEvents, listDeltaSizes } from '../answers/store-parts.ts'
 import { listConversationFields, toFields } from '../memberships/store-conversations.ts'
 import { withTexts } from '../messages/completing.ts'
 import { toPostedRow } from '../messages/rules-streamed.ts'
@@ -35,7 +34,7 @@ export async function compose(db: Queries, lines: EventRow[], { photos, now }: R
   const reactions = await loadBy('id', lines, 'message_id', isAboutReactions, (ids) => listReactionStates(db, ids))
   const sizes = await loadSizes(db, lines)
   const sizeOf = (row: EventRow) =>
-    (isDelta(row)
+    (isChunk(row)
       ? sizes.get(chunkId(row))
       : (isAboutMessage(row) ? light : isAboutReactions(row) ? reactions : undefined)?.get(row.message_id!)?.size) ?? 0
   const rows = lines.slice(0, countWithin(lines.map(sizeOf)))
@@ -51,7 +50,7 @@ export async function compose(db: Queries, lines: EventRow[], { photos, now }: R
   )
   const by = await loadBy('id', rows, 'user_id', isBySomeone, (ids) => listNotErased(db, ids))
   const people = await loadBy('id', rows, 'user_id', isMerge, (ids) => listVisible(db, ALL, ids))
-  const deltas = await loadDeltas(db, rows)
+  const chunks = await loadChunks(db, rows)
   const threads = await loadBy('root_id', rows, 'message_id', isAboutThread, (ids) => listSummaries(db, ids))
   const titles = await loadBy('root_id', rows, 'message_id', isAboutTitle, (ids) => listThreadTitles(db, ids))
   const conversations = await loadBy('id', rows, 'conversation_id', isAboutConversation, (ids) =>
@@ -88,9 +87,10 @@ export async function compose(db: Queries, lines: EventRow[], { photos, now }: R
         const thread = titles.get(row.message_id!)
         return thread && { type, payload: { conversation_id, root_id: thread.root_id, title: thread.title ?? '' } }
       }
-      case 'message.delta': {
-        const payload = deltas.get(chunkId(row))
-        return payload && { type, payload }
+      case 'message.delta':
+      case 'message.part': {
+        const { id: _, ...event } = chunks.get(chunkId(row)) ?? {}
+        return 'type' in event ? event : undefined
       }
       default: {
         const message = messages.get(row.message_id!)
@@ -106,9 +106,9 @@ export async function compose(db: Queries, lines: EventRow[], { photos, now }: R
   })
 }
 
-const isDelta = (row: EventRow) => row.type === 'message.delta'
+const isChunk = (row: EventRow) => row.type === 'message.delta' || row.type === 'message.part'
 const isAboutMessage = (row: EventRow) =>
-  (row.type.startsWith('message.') && !isDelta(row)) || row.type === 'attachment.changed'
+  (row.type.startsWith('message.') && !isChunk(row)) || row.type === 'attachment.changed'
 const isAboutReactions = (row: EventRow) => row.type === 'reactions.changed'
 const isBySomeone = (row: EventRow) => (row.type === 'pin.changed' || isAboutReactions(row)) && row.user_id !== null
 const isAboutThread = (row: EventRow) => row.type === 'thread.new'
@@ -179,8 +179,9 @@ function toMessageEvent(
     const message = toMessage(row)
     const { finish_reason = '', usage } = message
     const end = { message_id, root_id, conversation_id, finish_reason, ...(usage && { usage }) }
-    // What it mentions, and its files, come at its end.
-    return { type, payload: { ...end, ...(row.role !== 'assistant' && { message }) } }
+    // What it mentions, its files and its metadata come at its end.
+    const hasMore = row.role !== 'assistant' || row.metadata !== null || row.attachment_list
+    return { type, payload: { ...end, ...(hasMore && { message }) } }
   }
   if (type === 'message.failed') {
     const { code, ...more } = JSON.parse(detail!) as { code: FailureCode; retry_after_seconds?: number }
@@ -204,7 +205,7 @@ const indexOf = (detail: string | null) => (JSON.parse(detail!) as { idx: number
 function rangesIn(rows: EventRow[]): ChunkRange[] {
   const ranges = new Map<string, ChunkRange>()
   for (const row of rows) {
-    if (!isDelta(row)) continue
+    if (!isChunk(row)) continue
     const message_id = row.message_id!
     const last = indexOf(row.detail)
     ranges.set(message_id, { message_id, first: ranges.get(message_id)?.first ?? last, last })
@@ -212,16 +213,16 @@ function rangesIn(rows: EventRow[]): ChunkRange[] {
   return [...ranges.values()]
 }
 
-/** The size of the deltas that some log rows refer to, by id. */
+/** The size of the chunks that some log rows refer to, by id. */
 async function loadSizes(db: Queries, rows: EventRow[]): Promise<Map<string, number>> {
   const ranges = rangesIn(rows)
   const sizes = ranges.length > 0 ? await listDeltaSizes(db, ranges) : []
   return new Map(sizes.map(({ message_id, idx, size }) => [`${message_id}:${idx}`, size]))
 }
 
-/** The deltas that some log rows refer to, by id. */
-async function loadDeltas(db: Queries, rows: EventRow[]): Promise<Map<string, MessageDelta>> {
+/** The events of the chunks that some log rows refer to, by id. */
+async function loadChunks(db: Queries, rows: EventRow[]): Promise<Map<string, ChunkEvent>> {
   const ranges = rangesIn(rows)
-  const deltas = ranges.length > 0 ? await listDeltas(db, ranges) : []
-  return new Map(deltas.map((delta) => [delta.id, delta]))
+  const chunks = ranges.length > 0 ? await listChunkEvents(db, ranges) : []
+  return new Map(chunks.map((chunk) => [chunk.id, chunk]))
 }

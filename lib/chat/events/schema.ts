@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { Person } from '../../accounts/users/schema.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, opaque } from '../../core/schema.ts'
-import { FailedAnswer, MessageDelta, Usage } from '../answers/schema.ts'
+import { FailedAnswer, MessageDelta, MessagePart, Usage } from '../answers/schema.ts'
 import { Attachment } from '../attachments/schema.ts'
 import { CommandInvocation } from '../commands/schema.ts'
 import { ConversationFields, ParticipantRole } from '../conversations/schema.ts'
@@ -15,6 +15,7 @@ import { ThreadSummary } from '../threads/schema.ts'
 const event = <T extends string, P extends v.GenericSchema>(type: T, payload: P) =>
   v.object({ type: v.literal(type), payload })
 const Seq = v.pipe(v.number(), v.integer(), v.minValue(0))
+const Count = v.pipe(v.number(), v.integer())
 
 /** A message that arrived, was deleted or restored. */
 const Counted = v.object({
@@ -81,6 +82,7 @@ export const PersistedEvent = v.variant('type', [
     }),
   ),
   event('message.delta', MessageDelta),
+  event('message.part', MessagePart),
   event(
     'message.done',
     v.object({
@@ -117,8 +119,6 @@ export const PersistedEvent = v.variant('type', [
   ...PrivateEvent.options,
 ])
 export type PersistedEvent = v.InferOutput<typeof PersistedEvent>
-
-const Count = v.pipe(v.number(), v.integer())
 
 /** When what follows is not in a number. */
 const AsOf = v.pipe(

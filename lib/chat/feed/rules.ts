@@ -7,7 +7,7 @@ type EventType = EventRow['type']
 const TYPES: readonly EventType[] = PersistedEvent.options.map(({ entries }) => entries.type.literal)
 
 /** Parts of answers: an answer has thousands, and its end has the whole text. */
-const ONLY_BY_NAME: readonly EventType[] = ['message.delta']
+const ONLY_BY_NAME: readonly EventType[] = ['message.delta', 'message.part']
 
 /**
  * The types of events that a list names, separated by commas. `message.*` has all whose names begin so, and `*` has all.

@@ -24,7 +24,7 @@ export const FeedQuery = v.object({
       v.regex(/^[a-z.*]+(,[a-z.*]+)*$/),
       v.metadata({ pattern: '^[a-z.*]+(,[a-z.*]+)*$' }),
       v.description(
-        'Types, separated by commas; `message.*` and `*` include later ones. Default: `*`. `message.delta` comes only by its name',
+        'Types, separated by commas; `message.*` and `*` include later ones. Default: `*`. `message.delta` and `message.part` come only by their names',
       ),
     ),
   ),

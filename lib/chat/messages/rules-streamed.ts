@@ -18,7 +18,7 @@ export function addStreamed(message: Message, row: MessageRow): void {
 /** A row as it was at the time of its post: of one that is streamed, later events of the log contain the text. */
 export function toPostedRow(row: MessageRow): MessageRow {
   if (!isStreamed(row)) return row
-  const ended = { edited_at: null, finish_reason: null, failure: null, usage: null }
+  const ended = { edited_at: null, finish_reason: null, failure: null, usage: null, parts: null }
   const added = row.role === 'assistant' ? {} : { mention_all: null, mentioned: null, attachment_list: null }
   return { ...row, content: '', status: 'streaming', ...ended, ...added }
 }

@@ -6,6 +6,7 @@ import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, IdempotencyKey, Instant, label, text } from '../../core/schema.ts'
 import { MessageStatus, Usage } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
+import { Part } from '../answers/schema-parts.ts'
 import { AssistantKey } from '../assistants/schema.ts'
 import { Attachment, AttachmentIds } from '../attachments/schema.ts'
 import { AnsweredCall } from '../commands/schema.ts'
@@ -110,6 +111,12 @@ export const Message = v.object({
     ),
   ),
   usage: v.optional(Usage),
+  parts: v.optional(
+    v.pipe(
+      v.array(Part),
+      v.description('Of an answer, by `id`; missing while all of it is text, and once it is edited'),
+    ),
+  ),
   variant_of: v.optional(v.pipe(Id, v.description('The first answer of the set of which this answer is a variant'))),
   assistant: v.optional(v.pipe(v.string(), v.description('The key of the assistant that writes the answer'))),
   metadata: v.optional(Metadata),

@@ -7,6 +7,7 @@ import { fromInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendBotMessage, spendMessage } from '../../limits/spending.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
+import { withWholeParts } from '../../storage/answer-parts.ts'
 import type { Queries } from '../../storage/database.ts'
 import { requireMember, requireReader, unlessOutside } from '../memberships/access.ts'
 import { findMembership } from '../memberships/store.ts'
@@ -83,7 +84,7 @@ export const get = useCase({
   run: async (ctx, actor, messageId): Promise<Message> => {
     const row = await findMessage(ctx.db, messageId)
     const { role } = await requireReader(ctx, ctx.db, actor, row?.conversation_id)
-    return toRead(ctx, { actor, role }, row!)
+    return toRead(ctx, { actor, role }, await withWholeParts(ctx.db, row!))
   },
 })
 

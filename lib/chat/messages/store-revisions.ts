@@ -18,7 +18,7 @@ export async function replaceContent(
        SELECT replaced_at FROM message_revisions WHERE message_id = ${id} ORDER BY replaced_at DESC
        LIMIT 1 OFFSET ${keep})`,
   )
-  await tx.run(sql`UPDATE messages SET content = ${content}, edited_at = ${at} WHERE id = ${id}`)
+  await tx.run(sql`UPDATE messages SET content = ${content}, parts = NULL, edited_at = ${at} WHERE id = ${id}`)
 }
 
 /** Up to `limit` revisions after an instant: when each was replaced, and its size in bytes. By primary key. */

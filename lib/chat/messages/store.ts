@@ -2,7 +2,9 @@ import type { OtherKind } from '../../accounts/users/schema.ts'
 import { type Access, type ActorInConversation, mayModerate } from '../../core/access.ts'
 import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { setStoredJson } from '../../core/stored-json.ts'
+import { type PartColumns, shownParts } from '../../core/stored-parts.ts'
 import { toInstant } from '../../core/time.ts'
+import { CONTENT_SIZE, PARTS, withPartsInProgress } from '../../storage/answer-parts.ts'
 import { answeredPerson } from '../../storage/answered-person.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, authorKind, literal, type Micros, sql } from '../../storage/sql.ts'
@@ -16,7 +18,7 @@ import { addStreamed } from './rules-streamed.ts'
 import type { Message, MessagePin } from './schema.ts'
 
 /** A row of a message: instants in microseconds, missing values as `null`. */
-export interface MessageRow extends AnswerColumns {
+export interface MessageRow extends AnswerColumns, PartColumns {
   id: string
   conversation_id: string
   root_id: string
@@ -86,10 +88,8 @@ const WITHOUT_TEXT = sql`id, conversation_id, root_id, parent_id, posted_by, rol
   ${authorKind(sql`messages.posted_by`)} AS author_kind, ${answeredPerson(sql`messages`)} AS answered_id`
 
 // The content of an answer in progress is its stored chunks.
-const COLUMNS = sql`${WITHOUT_TEXT}, metadata, prompt,
-  CASE WHEN status = 'streaming'
-       THEN (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c
-           WHERE c.message_id = messages.id)
+const COLUMNS = sql`${WITHOUT_TEXT}, metadata, prompt, ${PARTS}, CASE WHEN status = 'streaming'
+       THEN (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = messages.id)
        ELSE content END AS content`
 
 /** Rows of a list contain texts up to this size: a page of them needs little memory, and most messages are shorter. */
@@ -98,21 +98,19 @@ const LIGHT_BYTES = 2048
 /** The maximum size of a quote, in bytes. */
 const QUOTE_BYTES = 4 * MAX_QUOTE_LENGTH + 250
 
-const IS_LIGHT = sql`status <> 'streaming' AND octet_length(content) + coalesce(octet_length(prompt),
-       0) <= ${literal(LIGHT_BYTES)}`
+const IS_LIGHT = sql`status <> 'streaming' AND octet_length(content) + coalesce(octet_length(prompt), 0) +
+  coalesce(octet_length(parts), 0) <= ${literal(LIGHT_BYTES)}`
 
 // Both databases get the length of a text without reading it.
 const LIGHT_COLUMNS = sql`${WITHOUT_TEXT},
   CASE WHEN deleted_at IS NOT NULL THEN '' WHEN ${IS_LIGHT} THEN content END AS content,
-  CASE WHEN deleted_at IS NULL AND ${IS_LIGHT} THEN prompt END AS prompt,
+  CASE WHEN deleted_at IS NULL AND ${IS_LIGHT} THEN prompt END AS prompt, CASE WHEN ${IS_LIGHT} THEN parts END AS parts,
   CASE WHEN deleted_at IS NULL THEN metadata END AS metadata,
   CASE WHEN deleted_at IS NOT NULL THEN 0
        ELSE coalesce(octet_length(prompt), 0) + coalesce(octet_length(metadata), 0) +
          coalesce(octet_length(reaction_list), 0) + coalesce(octet_length(attachment_list), 0) +
-         CASE WHEN quote_id IS NULL THEN 0 ELSE ${literal(QUOTE_BYTES)} END + CASE
-             WHEN status = 'streaming'
-         THEN (SELECT coalesce(sum(octet_length(c.content)), 0) FROM message_chunks c WHERE c.message_id = messages.id)
-         ELSE octet_length(content) END
+         CASE WHEN quote_id IS NULL THEN 0 ELSE ${literal(QUOTE_BYTES)} END +
+         ${CONTENT_SIZE}
        END AS size`
 
 /** The row, without its text if that was erased with its author: then the message is deleted for every reader. */
@@ -184,6 +182,8 @@ function addAnswer(message: Message, row: MessageRow): void {
   if (row.variant_of) message.variant_of = row.variant_of
   if (row.assistant) message.assistant = row.assistant
   if (row.usage) message.usage = JSON.parse(row.usage) as Usage
+  const parts = row.deleted_at ? undefined : shownParts(row)
+  if (parts) message.parts = parts
 }
 
 /** A row as one reader gets it: a reader who may restore the message also gets the reason of its deletion. */
@@ -198,7 +198,7 @@ export function toMessageFor(access: Access, reader: ActorInConversation, row: M
 /** The message, without a check of rights: the caller checks those of its conversation. By primary key. */
 export async function findMessage(db: Queries, id: string): Promise<MessageRow | undefined> {
   const row = await db.get<MessageRow>(sql`SELECT ${COLUMNS} FROM messages WHERE id = ${id}`)
-  return row && withoutErased(row)
+  return row && withoutErased((await withPartsInProgress(db, [row]))[0]!)
 }
 
 /** The conversation of a message, without a check of rights. By primary key. */
@@ -216,7 +216,7 @@ export async function listLightMessages(db: Queries, ids: Iterable<string>): Pro
 /** These messages, in no order. By primary key. */
 export async function listMessages(db: Queries, ids: Iterable<string>): Promise<MessageRow[]> {
   const rows = await db.all<MessageRow>(sql`SELECT ${COLUMNS} FROM messages WHERE id ${among(db, ids)}`)
-  return rows.map(withoutErased)
+  return (await withPartsInProgress(db, rows)).map(withoutErased)
 }
 
 /**

@@ -1,13 +1,13 @@
-import type { MessageDelta } from '../../api/answers.ts'
 import type { Message, Reaction } from '../../api/messages.ts'
 import type { ConversationStreamEvent } from '../types.ts'
+import { type AnswerChunk, withChunks } from './chunks.ts'
 
 const ENDS = ['cancelled', 'failed', 'interrupted'] as const
 
 /** The messages of a view, with the chunks of answers in progress. */
 export interface MessagesData {
   /** The chunks by message and number: one that arrives twice changes nothing. */
-  chunks: ReadonlyMap<string, readonly string[]>
+  chunks: ReadonlyMap<string, readonly AnswerChunk[]>
 }
 
 /** What a view has, and where a message is in it. */
@@ -74,8 +74,14 @@ export function foldMessages<Data extends MessagesData>(
       const attachments = message?.attachments?.map((file) => (file.id === attachment.id ? attachment : file))
       return attachments ? withMessage({ ...(message as Message), attachments }) : data
     }
-    case 'message.delta':
-      return withChunk(data, list, event.payload)
+    case 'message.delta': {
+      const { id, message_id, choices } = event.payload
+      return withChunk(data, list, message_id, Number(id.slice(id.lastIndexOf(':') + 1)), choices[0]!.delta.content)
+    }
+    case 'message.part': {
+      const { message_id, idx, part } = event.payload
+      return withChunk(data, list, message_id, idx, part)
+    }
     case 'message.failed': {
       const { message_id, code } = event.payload
       const message = find(message_id)
@@ -85,7 +91,8 @@ export function foldMessages<Data extends MessagesData>(
       const { message_id, finish_reason, usage, message: ended } = event.payload
       const message = find(message_id)
       if (!message) return data
-      if (ended) return withMessage(withOwn(ended, user_id, message))
+      const { parts } = message
+      if (ended) return withMessage(withOwn({ ...ended, ...(parts && { parts }) }, user_id, message))
       const status = ENDS.find((end) => end === finish_reason) ?? 'complete'
       return withMessage({ ...message, status, finish_reason, ...(usage && { usage }) })
     }
@@ -129,17 +136,18 @@ export function withoutChunks<Data extends MessagesData>(data: Data, message_id:
 function withChunk<Data extends MessagesData>(
   data: Data,
   list: MessageList<Data>,
-  { id, message_id, choices }: MessageDelta,
+  message_id: string,
+  number: number,
+  chunk: AnswerChunk,
 ): Data {
   const message = list.find(data, message_id)
   if (message?.status !== 'streaming' || message.deleted_at) return data
   const known = data.chunks.get(message_id) ?? []
-  const number = Number(id.slice(id.lastIndexOf(':') + 1))
   if (known[number] !== undefined) return data
   const chunks = [...known]
-  chunks[number] = choices[0]!.delta.content
+  chunks[number] = chunk
   const next = { ...data, chunks: new Map(data.chunks).set(message_id, chunks) }
-  return list.with(next, { ...message, content: chunks.join('') }, false)
+  return list.with(next, withChunks(message, chunks), false)
 }
 
 /** The index of the first message at this place or behind it, by halving: the messages are in the order of `key`. */

@@ -14,6 +14,7 @@ import * as signUps from '../../accounts/sign-ups/schema.ts'
 import * as tokens from '../../accounts/tokens/schema.ts'
 import * as users from '../../accounts/users/schema.ts'
 import * as assistant from '../../chat/answers/schema.ts'
+import * as answerParts from '../../chat/answers/schema-parts.ts'
 import * as assistants from '../../chat/assistants/schema.ts'
 import * as attachments from '../../chat/attachments/schema.ts'
 import * as avatars from '../../chat/avatars/schema.ts'
@@ -75,6 +76,7 @@ const FEATURES: object[] = [
   { Problem, FieldProblem, Id, Instant },
   assistant,
   assistants,
+  answerParts,
   attachments,
   audit,
   auth,
@@ -138,7 +140,7 @@ const FEATURES: object[] = [
     ChatMessage: compat.CompletionMessage,
     ChatMessageText: compat.TextContent,
     ChatMessageParts: compat.PartsContent,
-    ChatMessagePart: compat.Part,
+    ChatMessagePart: compat.ContentPart,
     ChatMessageTextPart: compat.TextPart,
     ChatMessageOtherPart: compat.OtherPart,
     ChatStreamOptions: compat.StreamOptions,

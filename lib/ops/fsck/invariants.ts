@@ -48,8 +48,8 @@ async function eraseRest(tx: Queries): Promise<void> {
       WHERE title IS NOT NULL AND EXISTS (SELECT 1 FROM messages m WHERE m.id = threads.root_id AND ${ERASED})`,
   )
   await tx.run(
-    sql`UPDATE messages AS m SET quote_id = NULL, mention_origins = NULL
-      WHERE (m.quote_id IS NOT NULL OR m.mention_origins IS NOT NULL) AND ${ERASED}`,
+    sql`UPDATE messages AS m SET quote_id = NULL, mention_origins = NULL, parts = NULL
+      WHERE (m.quote_id IS NOT NULL OR m.mention_origins IS NOT NULL OR m.parts IS NOT NULL) AND ${ERASED}`,
   )
 }
 
@@ -99,7 +99,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       name: 'events.chunks',
       says: 'The event of a chunk refers to an existing chunk.',
       find: sql`SELECT e.id FROM events e JOIN messages m ON m.id = e.message_id
-              WHERE e.type = 'message.delta' AND m.posted_by IS NOT NULL AND NOT ${isErasedAuthor(sql`m.posted_by`)}
+              WHERE e.type IN ('message.delta', 'message.part') AND m.posted_by IS NOT NULL AND NOT ${isErasedAuthor(sql`m.posted_by`)}
                 AND NOT EXISTS (SELECT 1 FROM message_chunks c WHERE c.message_id = e.message_id AND c.idx = ${chunkOf})`,
     },
     {
@@ -149,9 +149,9 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
     {
       // A process of 0.3 does not know these columns: an erasure that it runs beside this version leaves them.
       name: 'messages.erased',
-      says: 'A message that was erased with its author has no quote, no origins of mentions and no title.',
+      says: 'A message that was erased with its author has no quote, no parts, no origins of mentions and no title.',
       ...messagesWhere(
-        sql`${ERASED} AND (m.quote_id IS NOT NULL OR m.mention_origins IS NOT NULL OR EXISTS (${TITLED}))`,
+        sql`${ERASED} AND (m.quote_id IS NOT NULL OR m.parts IS NOT NULL OR m.mention_origins IS NOT NULL OR EXISTS (${TITLED}))`,
       ),
       repair: eraseRest,
     },

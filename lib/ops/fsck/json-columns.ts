@@ -5,6 +5,9 @@ import { isJson, JSON_COLUMNS } from '../../storage/stored-values.ts'
 /** The rows that are read at once. */
 const BATCH = 1_000
 
+/** The rows of chunks that are read at once: each may have 80 KiB. */
+const CHUNKS = 100
+
 /**
  * The rows with a column of JSON that is none, by table, column and id. They are parsed here: PostgreSQL before 16 has no test
  * that does not end the transaction. By primary keys.
@@ -12,6 +15,7 @@ const BATCH = 1_000
 export async function listBrokenJson(db: Queries): Promise<string[]> {
   const broken: string[] = []
   for (const [table, columns] of Object.entries(JSON_COLUMNS)) {
+    if (table === 'message_chunks') continue
     const isSet = columns.map((column) => sql`${name(column)} NOT IN ('', '{}', '[]')`)
     const all = sql`SELECT id, ${join(columns.map(name), ', ')} FROM ${name(table)}`
     let after: string | number = table === 'events' ? -1 : ''
@@ -24,6 +28,27 @@ export async function listBrokenJson(db: Queries): Promise<string[]> {
       after = rows.at(-1)?.id ?? after
       count = rows.length
     }
+  }
+  return [...broken, ...(await listBrokenChunks(db))]
+}
+
+/** Likewise of chunks, which have no id of their own. By primary key. */
+async function listBrokenChunks(db: Queries): Promise<string[]> {
+  const broken: string[] = []
+  let [message, idx] = ['', -1]
+  for (let count = CHUNKS; count === CHUNKS; ) {
+    const rows = await db.all<{ message_id: string; idx: number; part: string | null; provider_data: string | null }>(
+      sql`SELECT message_id, idx, part, provider_data FROM message_chunks
+        WHERE (message_id, idx) > (${message}, ${idx}) AND (part IS NOT NULL OR provider_data IS NOT NULL)
+        ORDER BY message_id, idx
+        LIMIT ${literal(CHUNKS)}`,
+    )
+    for (const row of rows)
+      for (const column of ['part', 'provider_data'] as const)
+        if (!isJson(row[column])) broken.push(`message_chunks.${column} ${row.message_id}:${row.idx}`)
+    const last = rows.at(-1)
+    if (last) [message, idx] = [last.message_id, last.idx]
+    count = rows.length
   }
   return broken
 }

@@ -147,6 +147,7 @@ export function withoutErased(row: Row, erased: Set<string>): Row {
     ...('quote_id' in row && { quote_id: null }),
     ...('mention_origins' in row && { mention_origins: null }),
     ...('attachment_list' in row && { attachment_list: null }),
+    ...('parts' in row && { parts: null }),
   }
   return { ...row, ...texts, reaction_list: null, mention_all: null, mentioned: null, pinned_at: null, pinned_by: null }
 }

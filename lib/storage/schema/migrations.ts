@@ -77,6 +77,7 @@ import { privateEvents } from './0086-private-events.ts'
 import { commands } from './0087-commands.ts'
 import { lastDeletedId } from './0089-last-deleted-id.ts'
 import { streamedMessages } from './0090-streamed-messages.ts'
+import { parts } from './0091-parts.ts'
 import { severalAssistants } from './0092-several-assistants.ts'
 import { assistantUsage } from './0093-assistant-usage.ts'
 import { marks } from './0094-marks.ts'
@@ -194,6 +195,7 @@ export const MIGRATIONS: readonly Migration[] = [
   commands,
   lastDeletedId,
   streamedMessages,
+  parts,
   severalAssistants,
   assistantUsage,
   marks,

@@ -1,0 +1,38 @@
+import { AnswerFailure } from '../chat/answers/answer-failure.ts'
+
+/** How deep a value of a provider may be nested, as a body of a request. */
+const MAX_DEPTH = 32
+
+/**
+ * A value of a provider as JSON.
+ *
+ * @throws AnswerFailure `invalid_answer` for what JSON cannot have, for numbers that it would store as others, and for a value
+ *   that is nested too deeply
+ */
+export function toJsonText(value: unknown, name: string): string {
+  if (!isExact(value, MAX_DEPTH)) throw new AnswerFailure('invalid_answer', `${name} that JSON cannot have`)
+  return JSON.stringify(value)
+}
+
+function isExact(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true
+    case 'number':
+      return Math.abs(value) <= Number.MAX_SAFE_INTEGER
+    case 'object':
+      if (value === null) return true
+      if (depth === 0) return false
+      if (Array.isArray(value)) return value.every((item) => isExact(item, depth - 1))
+      if (!isPlain(value)) return false
+      return Object.values(value).every((entry) => entry === undefined || isExact(entry, depth - 1))
+    default:
+      return false
+  }
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
+}

@@ -1,0 +1,107 @@
+import * as v from 'valibot'
+import { AnswerFailure } from '../chat/answers/answer-failure.ts'
+import { Usage } from '../chat/answers/schema.ts'
+import { Metadata } from '../chat/conversations/schema-metadata.ts'
+import { MAX_LENGTH } from '../core/lengths.ts'
+import { label, text } from '../core/schema.ts'
+import { MediaType } from '../files/schema.ts'
+import { toJsonText } from './json-value.ts'
+
+/** The maximum size of what a provider keeps with a chunk, in bytes of JSON. */
+const MAX_PROVIDER_DATA = 16 * 1024
+
+const Place = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_LENGTH.answer))
+
+const Tool = v.strictObject({
+  id: v.pipe(text(MAX_LENGTH.subject), v.minLength(1)),
+  name: v.pipe(v.string(), v.regex(/^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/)),
+  input: v.optional(v.unknown()),
+  output: v.optional(v.unknown()),
+  error: v.optional(text(MAX_LENGTH.remark)),
+})
+
+const Source = v.pipe(
+  v.strictObject({
+    url: v.optional(v.pipe(text(MAX_LENGTH.url), v.check(isWebAddress))),
+    filename: v.optional(v.pipe(text(MAX_LENGTH.file_name), v.minLength(1))),
+    media_type: v.optional(MediaType),
+    title: v.optional(label(MAX_LENGTH.title)),
+    range: v.optional(
+      v.pipe(
+        v.tuple([Place, Place]),
+        v.check(([from, to]) => from <= to),
+      ),
+    ),
+  }),
+  v.check(({ url, filename, media_type }) =>
+    url === undefined ? filename !== undefined && media_type !== undefined : filename === undefined,
+  ),
+)
+
+const Data = v.strictObject({
+  name: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_-]{0,31}$/)),
+  key: v.optional(v.pipe(text(MAX_LENGTH.name), v.minLength(1))),
+  data: v.unknown(),
+})
+
+const PROVIDER_DATA = { provider_data: v.optional(v.unknown()) }
+
+const Piece = v.union([
+  v.strictObject({
+    delta: v.optional(v.string()),
+    usage: v.optional(Usage),
+    // Only the service sets the last three: for an incomplete answer.
+    finish_reason: v.optional(v.pipe(v.string(), v.regex(/^(?!(cancelled|failed|interrupted)$)[\w-]{1,64}$/))),
+    metadata: v.optional(Metadata),
+    ...PROVIDER_DATA,
+  }),
+  v.strictObject({ reasoning: v.string(), ...PROVIDER_DATA }),
+  v.strictObject({ tool: Tool, ...PROVIDER_DATA }),
+  v.strictObject({ source: Source, ...PROVIDER_DATA }),
+  v.strictObject({ data: Data, ...PROVIDER_DATA }),
+])
+
+type ParsedPiece = v.InferOutput<typeof Piece>
+
+/** What a provider has yielded, with its own data as JSON. */
+export type CheckedPiece = (ParsedPiece extends infer P
+  ? P extends unknown
+    ? Omit<P, 'provider_data'>
+    : never
+  : never) & {
+  provider_data?: string
+}
+
+/** A part of an answer, as its provider has yielded it. */
+export type CheckedPart = Extract<
+  CheckedPiece,
+  { reasoning: unknown } | { tool: unknown } | { source: unknown } | { data: unknown }
+>
+
+/** Whether a chunk is a part, and no text. */
+export function isPart(piece: CheckedPiece): piece is CheckedPart {
+  return 'reasoning' in piece || 'tool' in piece || 'source' in piece || 'data' in piece
+}
+
+/**
+ * A value of a provider, which may be anything.
+ *
+ * @throws AnswerFailure `invalid_answer` for a value that is no chunk, or has an unknown key
+ */
+export function toPiece(value: unknown): CheckedPiece {
+  if (typeof value === 'string') return { delta: value }
+  const piece = v.safeParse(Piece, value)
+  // An array would otherwise pass as an object without keys.
+  if (!piece.success || Array.isArray(value)) throw new AnswerFailure('invalid_answer', 'not a chunk of an answer')
+  const { provider_data, ...rest } = piece.output
+  if (provider_data === undefined) return rest
+  // As a list of one, since it may be of any type.
+  const json = toJsonText([provider_data], 'data of a provider')
+  if (Buffer.byteLength(json) > MAX_PROVIDER_DATA)
+    throw new AnswerFailure('invalid_answer', `data of a provider of more than ${MAX_PROVIDER_DATA} bytes`)
+  return { ...rest, provider_data: json }
+}
+
+function isWebAddress(url: string): boolean {
+  return /^https?:$/.test(URL.parse(url)?.protocol ?? '')
+}
