@@ -15,7 +15,10 @@ const CHUNKS = 100
 export async function listBrokenJson(db: Queries): Promise<string[]> {
   const broken: string[] = []
   for (const [table, columns] of Object.entries(JSON_COLUMNS)) {
-    if (table === 'message_chunks') continue
+    if (table === 'message_chunks') {
+      broken.push(...(await listBrokenChunks(db)))
+      continue
+    }
     const isSet = columns.map((column) => sql`${name(column)} NOT IN ('', '{}', '[]')`)
     const all = sql`SELECT id, ${join(columns.map(name), ', ')} FROM ${name(table)}`
     let after: string | number = table === 'events' ? -1 : ''
@@ -29,7 +32,7 @@ export async function listBrokenJson(db: Queries): Promise<string[]> {
       count = rows.length
     }
   }
-  return [...broken, ...(await listBrokenChunks(db))]
+  return broken
 }
 
 /** Likewise of chunks, which have no id of their own. By primary key. */

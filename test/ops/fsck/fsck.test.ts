@@ -201,7 +201,9 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     const statements = columns.map((each) => {
       const [table, column] = each.split('.')
       const broken = each.endsWith('metadata') ? '"a text"' : '{"a":'
-      return `UPDATE ${table} SET ${column} = '${broken}' WHERE id = (SELECT max(id) FROM ${table})`
+      const id = table === 'message_chunks' ? 'message_id' : 'id'
+      const only = table === 'message_chunks' ? ' AND idx = 0' : ''
+      return `UPDATE ${table} SET ${column} = '${broken}' WHERE ${id} = (SELECT max(${id}) FROM ${table})${only}`
     })
     await force(
       `INSERT INTO webhooks (id, url, host, types, status, position, created_at)
