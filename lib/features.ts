@@ -47,6 +47,7 @@ import * as invitePreview from './chat/invites/service-preview.ts'
 import * as messages from './chat/messages/service.ts'
 import * as changes from './chat/messages/service-changes.ts'
 import * as metering from './chat/metering/service.ts'
+import * as quotas from './chat/metering/service-quotas.ts'
 import * as notices from './chat/notices/service.ts'
 import * as notifications from './chat/notifications/service.ts'
 import * as notificationMails from './chat/notifications/service-mail.ts'
@@ -194,7 +195,7 @@ export const USE_CASES = {
   limits: { ...useCasesOf(limits), ...useCasesOf(throttling) },
   events: useCasesOf(events),
   feed: useCasesOf(feed),
-  usage: { ...useCasesOf(usage), ...useCasesOf(metering) },
+  usage: { ...useCasesOf(usage), ...useCasesOf(metering), ...useCasesOf(quotas) },
   ops: useCasesOf(ops),
   wellKnown: useCasesOf(wellKnown),
   openai: useCasesOf(compat),

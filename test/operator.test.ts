@@ -143,6 +143,8 @@ const CALLS: Record<string, unknown[]> = {
   'usage.list': [{ by: 'user' }],
   'usage.get': [],
   'usage.report': [{}],
+  'usage.setQuota': [ID, {}],
+  'usage.clearQuota': [ID],
   'events.open': [ID, {}],
   'events.openAll': [{}],
   'events.follow': [ID],
@@ -178,7 +180,7 @@ const WITHOUT_ACTOR = [
 
 /** The use-cases of the operator, who has no account and participates in no conversation. */
 const MAY =
-  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^usage\.(list|report)$|^keys\.(listAll|revokeAny)|^(serverKeys|bots|hooks|webhooks)\.|^invites\.(list|create|revoke)|^conversations\.(listAll|describe|removeAny)/
+  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^usage\.(list|report|setQuota|clearQuota)$|^keys\.(listAll|revokeAny)|^(serverKeys|bots|hooks|webhooks)\.|^invites\.(list|create|revoke)|^assistants\.list$|^conversations\.(listAll|describe|removeAny)/
 
 type Call = (...args: unknown[]) => unknown
 

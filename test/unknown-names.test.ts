@@ -162,6 +162,7 @@ const ACCEPTING: Record<string, string> = {
   'MessageStream.end(input)': 'an input of a use-case, which refuses it',
   'ClientMessageStream.end(input)': SENT,
   'streamMessage(client)': MADE_BY_US,
+  'partsOf(message)': MADE_BY_US,
   'parseCommand(commands)': MADE_BY_US,
   'parseCommand(people)': 'participants have more fields',
   'StoreCommands.invoke(call)': SENT,

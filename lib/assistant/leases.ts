@@ -8,6 +8,7 @@ import {
 } from '../chat/answers/store.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
+import { assertWithinQuotas, reservedFor } from '../chat/metering/asking.ts'
 import { notifyAsker } from '../chat/notifications/answered.ts'
 import type { Context, Streams } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
@@ -58,15 +59,18 @@ export function createLeases(
      * Claims an answer for this process; part of the transaction that creates its message, and the last lock it waits
      * for.
      *
-     * @throws ChatError `rate_limited` when the user has too many answers in progress, `unavailable` when the service
+     * @throws ChatError `rate_limited` when the user has too many answers in progress, or a quota is used up, `unavailable` when the service
      *   has
      */
-    async claim(tx: Queries, { id: message_id, conversation_id, posted_by }: MessageRow): Promise<void> {
-      const { all, own } = await lockAndCountUnderWay(tx, posted_by!)
+    async claim(tx: Queries, row: MessageRow, roles: readonly string[]): Promise<void> {
+      const { id: message_id, conversation_id, posted_by, created_at: at } = row
+      const { all, own, quota } = await lockAndCountUnderWay(tx, posted_by!)
       if (own >= max_running_per_user)
         throw new ChatError('rate_limited', { message: 'Wait for your other answers.', ...LATER })
       if (all >= max_running) throw new ChatError('unavailable', { message: 'The assistant is busy.', ...LATER })
-      await insertUnderWay(tx, { message_id, conversation_id, writer }, LEASE)
+      const wanted = reservedFor(ctx.config, row.assistant)
+      await assertWithinQuotas(tx, ctx.config, { user_id: posted_by!, roles, wanted, at, quota })
+      await insertUnderWay(tx, { message_id, conversation_id, writer, reserved: wanted }, LEASE)
     },
 
     /** Renews the leases of these answers. @returns those that this process has lost */

@@ -45,8 +45,10 @@ export const ADMIN_OPERATIONS = {
     list: 'GET /api/admin/tasks query',
   },
   usage: {
+    clearQuota: 'DELETE /api/admin/users/{user_id}/quota',
     list: 'GET /api/admin/attachments query',
     report: 'GET /api/admin/usage query',
+    setQuota: 'PUT /api/admin/users/{user_id}/quota body',
   },
   users: {
     change: 'PATCH /api/admin/users/{user_id} body',

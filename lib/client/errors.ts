@@ -1,4 +1,4 @@
-import { ChatError, type ErrorCode, type ErrorReason, type FieldError } from '../core/chat-error.ts'
+import { ChatError, type ErrorCode, type ErrorReason, type ExceededQuota, type FieldError } from '../core/chat-error.ts'
 import type { CompatFailure } from '../openai-api/schema.ts'
 import { isTransient, parseRetryAfter, pause, spread } from './backoff.ts'
 
@@ -13,6 +13,7 @@ export interface FailureBody extends Partial<CompatFailure> {
   errors?: FieldError[]
   reason?: ErrorReason
   right?: string
+  quota?: ExceededQuota
 }
 
 /** The failure in a response, of the service itself or of a gateway. */

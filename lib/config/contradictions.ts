@@ -5,6 +5,7 @@ import { jwtProblems } from './auth.ts'
 import { basePathProblems } from './base-path.ts'
 import { mailProblems } from './mail.ts'
 import { oauthProblems } from './oauth.ts'
+import { usageProblems } from './usage.ts'
 
 /** Why one key is refused; `key` is empty for the configuration as a whole. */
 export interface ConfigProblem {
@@ -21,6 +22,7 @@ export function findContradictions(config: Config): ConfigProblem[] {
     ...authProblems(config),
     ...oauthProblems(config),
     ...mailProblems(config),
+    ...usageProblems(config),
     ...assistantProblems(config),
   ]
   if (database.schema && database.url.startsWith('sqlite:')) {

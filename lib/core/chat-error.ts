@@ -8,6 +8,18 @@ export interface FieldError {
   message: string
 }
 
+/** A quota that a call would exceed. */
+export interface ExceededQuota {
+  /** Whether it is the caller's, or that of all users together. */
+  scope: 'user' | 'service'
+  period: 'day' | 'month'
+  unit: 'answers' | 'tokens' | 'cost_micros'
+  limit: number
+  /** What is used, with what is reserved for answers in progress. */
+  used: number
+  resets_at: string
+}
+
 /** The options of a {@link ChatError}. */
 export interface ErrorDetails extends ErrorOptions {
   /** Replaces the default message. It is sent to the caller: no secret, no path, no SQL. */
@@ -20,6 +32,8 @@ export interface ErrorDetails extends ErrorOptions {
   right?: string
   /** When a retry makes sense. */
   retry_after_seconds?: number | undefined
+  /** The quota that is used up, with `rate_limited`. */
+  quota?: ExceededQuota | undefined
   /** What there is, with `range_not_satisfiable`: the header of that name. */
   content_range?: string
   /** Set by the client: the status of the response. Default: that of the code. */
@@ -56,6 +70,8 @@ export class ChatError extends Error {
   /** The right that is missing, with the reasons `role`, `participant_role` and `policy`. */
   readonly right: string | undefined
   readonly retry_after_seconds: number | undefined
+  /** The quota that is used up, with `rate_limited`. */
+  readonly quota: ExceededQuota | undefined
   /** With `range_not_satisfiable`: the header of that name. */
   readonly content_range: string | undefined
   /** The id of the request that failed, of an error that a client throws. */
@@ -70,6 +86,7 @@ export class ChatError extends Error {
     this.reason = details.reason
     this.right = details.right
     this.retry_after_seconds = details.retry_after_seconds
+    this.quota = details.quota
     this.content_range = details.content_range
     this.request_id = details.request_id
   }

@@ -1,7 +1,7 @@
 import { ChatError, setErrorTable } from './chat-error.ts'
 import { MESSAGES, REASONS, STATUSES } from './error-table.ts'
 
-export { ChatError, type ErrorDetails, type ErrorReason, type FieldError } from './chat-error.ts'
+export { ChatError, type ErrorDetails, type ErrorReason, type ExceededQuota, type FieldError } from './chat-error.ts'
 export { type ErrorCode, MESSAGES, REASONS, STATUSES } from './error-table.ts'
 
 setErrorTable({ statuses: STATUSES, messages: MESSAGES, reasons: REASONS })

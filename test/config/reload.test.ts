@@ -124,6 +124,12 @@ const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown
   ],
   prices: [{ prices: [PRICE] }, () => innerState(service).config.prices, [PRICE]],
   'usage.currency': [{ usage: { currency: 'EUR' } }, async () => (await person.usage.get()).currency, 'EUR'],
+  'usage.reserve_tokens': [{ usage: { reserve_tokens: 1 } }, () => innerState(service).config.usage.reserve_tokens, 1],
+  'usage.quotas': [
+    { usage: { quotas: [{ role: '*', period: 'day', answers: 7 }] } },
+    async () => (await person.usage.get()).periods[0]!.limits,
+    { answers: 7 },
+  ],
   'server.cors.allowed_origins': [
     { server: { cors: { allowed_origins: [ORIGIN] } } },
     () => header('access-control-allow-origin', { headers: { origin: ORIGIN } }),

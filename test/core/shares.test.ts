@@ -103,6 +103,12 @@ const LIMITS: Record<string, Limit> = {
       'lib/assistant/leases.ts: unavailable ×1',
     ],
   },
+  'what the assistant may use': {
+    share: 'usage.quotas of roles, or the own one of a user',
+    sum: 'usage.quotas of the role service',
+    shown: ['test/chat/metering/quotas.test.ts', 'have what an answer has used instead of what was reserved'],
+    at: ['lib/chat/metering/asking.ts: rate_limited ×1'],
+  },
   'open streams': {
     share: 'sse.max_streams_per_user (20), of all processes, with sse.max_buffer_bytes each',
     sum: 'server.max_connections; streams of a conversation share the bytes of its events',

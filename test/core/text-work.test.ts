@@ -99,6 +99,7 @@ const PATTERNS: Record<string, Record<string, Bound>> = {
   'lib/files/ranges.ts': { '/^bytes=[ \\t]*(\\d{0,20})-(\\d{0,20})[ \\t]*$/': 'linear' },
   'lib/files/schema.ts': { 'new RegExp(…)': 'input' },
   'lib/chat/streaming/schema.ts': { 'new RegExp(…)': 'input' },
+  'lib/chat/assistants/schema.ts': { 'new RegExp(…)': 'input' },
   'lib/files/sniff.ts': { '/\\0+$/': 'line' },
   'lib/http/app.ts': { '/\\{(\\w+)\\}/': 'own' },
   'lib/http/request/body.ts': {

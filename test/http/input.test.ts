@@ -108,6 +108,7 @@ const VALID: Record<string, object> = {
   notificationsMarkRead: { ids: [] },
   limitsCreateProfile: { name: 'x', params: { requests_per_second: 1, burst: 1 } },
   limitsUpdateProfile: { params: { requests_per_second: 1, burst: 1 } },
+  usageSetQuota: { day: { answers: 1 } },
   limitsCreateAssignment: {
     profile_id: '01890000-0000-7000-8000-000000000000',
     method: 'GET',

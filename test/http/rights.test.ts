@@ -63,6 +63,7 @@ const BODIES: Record<string, (world: World) => object> = {
   answersAddChunk: () => ({ idx: 0, content: 'x' }),
   noticesCreate: ({ user_id }) => ({ user_id, content: 'Only for you' }),
   feedbackSet: () => ({ rating: 'up' }),
+  usageSetQuota: () => ({ day: { answers: 1 } }),
   webhooksCreate: () => ({ url: 'https://receiver.example/events' }),
   webhooksChange: () => ({ description: 'Orders' }),
   webhooksReplay: () => ({ since: '2026-01-01T00:00:00Z' }),

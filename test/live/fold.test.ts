@@ -183,6 +183,8 @@ const SILENT: Record<string, string> = {
   commandsInvoke: 'command.invoked, to its program alone: test/chat/commands',
   answersAddChunk: 'message.delta, of bots alone: test/chat/streaming',
   answersEnd: 'message.done, of bots alone: test/chat/streaming',
+  feedbackSet: 'in no event: only reads have the rating',
+  feedbackRemove: 'in no event: only reads have the rating',
   noticesCreate: 'notice.new, to the streams of its reader alone: test/chat/notices',
   noticesRemove: 'notice.removed, to the streams of its reader alone: test/chat/notices',
   webhooksCreate: 'only its owner lists webhooks',

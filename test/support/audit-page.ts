@@ -64,6 +64,8 @@ const ACTS: Record<AuditAct, string> = {
     'A user was merged into another one, the subject; `detail` has the id of the former (`user_id`) and the numbers of what was moved.',
   'user.locked_down':
     'All access of a user was revoked; `detail` has the numbers of sessions, keys, identities and invites.',
+  'user.quota_set': 'The quota of a user was set by an administrator.',
+  'user.quota_cleared': 'The quota of a user was removed by an administrator: those of the roles apply.',
   'user.photo_removed': 'The photo that a user had set was removed by an administrator.',
   'conversation.policy_changed':
     'An owner or admin of a conversation, the subject, changed its policy: `detail` has the new values.',

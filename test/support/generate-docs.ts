@@ -118,6 +118,8 @@ const CONTRADICTIONS = `## Combinations that are refused
 - A cookie name that begins with \`__Host-\`, \`__Secure-\` or \`__Http-\` without \`security.cookie.secure\`, or with
   \`__Host-\` and a \`security.cookie.domain\`; a name of the CSRF cookie, which scripts read, that begins with \`__Http-\`
   or \`__Host-Http-\`.
+- A quota of \`usage.quotas\` of a role that is none, of nothing, of the role and the period of another one, or with
+  \`cost_micros\` where \`prices\` lacks the model of an assistant.
 - \`assistant.provider = "openai"\` without \`assistant.model\`, and the same for one of \`assistants\`; one of those whose
   provider is \`none\`; more than 32 of them; roles in \`who\` that the service does not have.
 - A provider of \`oauth\` with one of \`client_id\` and \`client_secret\`; and with both, one that has neither an \`issuer\`

@@ -54,6 +54,8 @@ export const AuditAct = v.picklist([
   'user.merged',
   'user.locked_down',
   'user.photo_removed',
+  'user.quota_set',
+  'user.quota_cleared',
   'conversation.deleted',
   'conversation.imported',
   'conversation.renamed',

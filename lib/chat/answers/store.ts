@@ -11,13 +11,16 @@ export interface UnderWay {
   message_id: string
   conversation_id: string
   writer: string
+  /** What is reserved of quotas until it ends. */
+  reserved?: { tokens: number; cost_micros: number }
 }
 
 /** @param lease the time until the writer must renew it */
 export async function insertUnderWay(tx: Queries, row: UnderWay, lease: Micros): Promise<void> {
   await tx.run(
-    sql`INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at)
-     VALUES (${row.message_id}, ${row.conversation_id}, ${row.writer}, ${databaseNow(tx.dialect)} + ${lease})`,
+    sql`INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at, reserved_tokens, reserved_micros)
+     VALUES (${row.message_id}, ${row.conversation_id}, ${row.writer}, ${databaseNow(tx.dialect)} + ${lease},
+             ${row.reserved?.tokens ?? 0}, ${row.reserved?.cost_micros ?? 0})`,
   )
 }
 
@@ -41,13 +44,18 @@ export async function deleteUnderWay(
 const ASKING_LOCK = 7_201_997
 
 /**
- * The number of answers of the assistant in progress in all processes, and of those that this user requested. Until the
+ * The number of answers of the assistant in progress in all processes, and of those that this user requested, with the user's
+ * own quota. Until the
  * transaction ends no other answer starts, so the numbers stay true. The table is small.
  */
-export async function lockAndCountUnderWay(tx: Queries, userId: string): Promise<{ all: number; own: number }> {
+export async function lockAndCountUnderWay(
+  tx: Queries,
+  userId: string,
+): Promise<{ all: number; own: number; quota: string | null }> {
   await lockStarts(tx)
-  const row = await tx.get<{ all: number; own: number }>(
-    sql`SELECT count(*) AS "all", coalesce(sum(CASE WHEN m.posted_by = ${userId} THEN 1 ELSE 0 END), 0) AS own
+  const row = await tx.get<{ all: number; own: number; quota: string | null }>(
+    sql`SELECT count(*) AS "all", coalesce(sum(CASE WHEN m.posted_by = ${userId} THEN 1 ELSE 0 END), 0) AS own,
+            (SELECT limits FROM usage_quotas WHERE id = ${userId}) AS quota
        FROM answers_under_way a JOIN messages m ON m.id = a.message_id
       WHERE m.role = 'assistant'`,
   )
@@ -223,10 +231,8 @@ export interface AnswerEnd {
 /** What has ended. */
 export interface EndedAnswer {
   role: string
-  /** When it was asked for. */
   created_at: Micros
   posted_by: string | null
-  /** The key of its assistant. */
   assistant: string | null
   bytes: number
   /** The chunks that are no text. */

@@ -31,7 +31,7 @@ export async function addAnswers(
   const answers = await addPosts(after, tx, posts, { isSystem: actor.system !== undefined })
   for (const answer of answers) {
     if (answer instanceof ChatError) throw answer
-    await ctx.answers.claim(tx, (answer as Posted).row)
+    await ctx.answers.claim(tx, (answer as Posted).row, actor.roles)
   }
   return answers as Posted[]
 }

@@ -260,7 +260,7 @@ async function addPost(ctx: Context, tx: Tx, post: NewPost, locked: LockedPosts)
   if (posted.row.role === 'assistant') {
     // Checked before where the role was known: such a question is stored although the service stops meanwhile.
     if (post.input.role !== 'assistant') ctx.answers.assertOpen()
-    await ctx.answers.claim(tx, posted.row)
+    await ctx.answers.claim(tx, posted.row, post.actor.roles)
   }
   if (post.input.stream) await beginStreaming(tx, post, posted.row, { max: ctx.config.bots.max_streaming })
   return { ...posted, answers: await addAnswers(ctx, tx, post, posted.row) }

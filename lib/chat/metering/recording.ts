@@ -1,9 +1,9 @@
-import { namedAssistants } from '../../config/assistants.ts'
 import type { Config } from '../../config/parse.ts'
 import type { UsedTokens } from '../../context.ts'
 import type { Change, Commit } from '../../live/transaction/commits.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { Writing } from '../../storage/database.ts'
+import { type Hosted, modelOf } from './models.ts'
 import { costOf, periodOf } from './rules.ts'
 import { addToTotals, type EntryRow, insertEntry } from './store.ts'
 
@@ -38,18 +38,8 @@ export function createMetering({
   }
 }
 
-/** The models of the assistants that a host names in code, by key. */
-type Hosted = Readonly<Record<string, { model?: string | undefined }>>
-
-/** The model of an assistant; '' if none is configured. */
-function modelOf(config: Config, hosted: Hosted, key: string): string {
-  const own = hosted[key]?.model ?? namedAssistants(config).find((each) => each.key === key)?.model
-  return own ?? config.assistant.model ?? ''
-}
-
 /** The entry of what was used, with what it costs now. */
 function toEntry(config: Config, hosted: Hosted, { estimated, ...used }: UsedTokens): EntryRow {
-  const model = modelOf(config, hosted, used.assistant)
-  const price = config.prices.find((each) => each.model === model)
+  const { model, price } = modelOf(config, used.assistant, hosted)
   return { ...used, model, cost_micros: costOf(used, price), estimated: estimated ? 1 : 0 }
 }

@@ -1,6 +1,7 @@
 import { route } from '../../endpoint.ts'
-import { OwnUsage, UsageReportPage } from './schema.ts'
+import { OwnUsage, UsageReportPage, UserQuota } from './schema.ts'
 import * as service from './service.ts'
+import * as quotas from './service-quotas.ts'
 
 export const get = route({
   method: 'GET',
@@ -24,4 +25,28 @@ export const report = route({
   access: 'admin',
   output: UsageReportPage,
   run: service.report,
+})
+
+export const setQuota = route({
+  method: 'PUT',
+  path: '/api/admin/users/{user_id}/quota',
+  tag: 'Administration',
+  summary: 'Set how much of the assistant a user may use',
+  description:
+    "Instead of the quotas of the user's roles, in each day and each month in UTC; what is left out is not limited. The quotas of the service still apply.",
+  access: 'admin',
+  example: { day: { answers: 100 }, month: { tokens: 2_000_000 } },
+  output: UserQuota,
+  run: quotas.setQuota,
+})
+
+export const clearQuota = route({
+  method: 'DELETE',
+  path: '/api/admin/users/{user_id}/quota',
+  tag: 'Administration',
+  summary: 'Let a user use as much of the assistant as the roles of the user may',
+  description: 'Repeatable: 204 as well if the user has no quota of their own.',
+  access: 'admin',
+  status: 204,
+  run: quotas.clearQuota,
 })

@@ -18,11 +18,30 @@ const SUMS = {
 export const UsageUnit = v.picklist(['day', 'month'])
 export type UsageUnit = v.InferOutput<typeof UsageUnit>
 
+const Bound = v.optional(v.pipe(Count, v.maxValue(1_000_000_000_000)))
+
+/** How much may be used in a day or a month; what is left out is not limited. */
+export const UsageLimits = v.object({ answers: Bound, tokens: Bound, cost_micros: Bound })
+export type UsageLimits = v.InferOutput<typeof UsageLimits>
+
+/** How much of the assistant a user may use in each day and each month, in UTC; what is left out is not limited. */
+export const UserQuota = v.object({ day: v.optional(UsageLimits), month: v.optional(UsageLimits) })
+export type UserQuota = v.InferOutput<typeof UserQuota>
+
+/** {@link UsageLimits} as they are set. */
+export const UsageLimitsInput = v.object({ answers: Bound, tokens: Bound, cost_micros: Bound })
+export type UsageLimitsInput = v.InferInput<typeof UsageLimitsInput>
+
+/** {@link UserQuota} as it is set. */
+export const UserQuotaInput = v.object({ day: v.optional(UsageLimitsInput), month: v.optional(UsageLimitsInput) })
+export type UserQuotaInput = v.InferInput<typeof UserQuotaInput>
+
 /** What a user has used in the present day or month. */
 export const UsagePeriod = v.object({
   period: UsageUnit,
   starts_at: Instant,
   resets_at: v.pipe(Instant, v.description('When the next one begins')),
+  limits: v.optional(UsageLimits),
   ...SUMS,
 })
 export type UsagePeriod = v.InferOutput<typeof UsagePeriod>

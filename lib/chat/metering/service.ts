@@ -5,8 +5,10 @@ import { DAY } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { fromCursor, periodOf, type ReportPlace, spansOf, toCursor } from './rules.ts'
+import { limitsOfRoles } from './rules-quotas.ts'
 import { type OwnUsage, type UsageReportPage, UsageReportQuery, type UsageReportRow, UsageUnit } from './schema.ts'
 import { findTotals, listDays, listTotals, type Totals } from './store.ts'
+import { findQuota } from './store-quotas.ts'
 
 const NOTHING: Totals = {
   answers: 0,
@@ -27,6 +29,7 @@ export const get = useCase({
   run: async (ctx, actor): Promise<OwnUsage> => {
     assertPerson(actor)
     const now = ctx.now()
+    const limits = (await findQuota(ctx.db, actor.user_id)) ?? limitsOfRoles(ctx.config.usage.quotas, actor.roles)
     const periods = await Promise.all(
       UsageUnit.options.map(async (unit) => {
         const { starts_at, resets_at } = periodOf(unit, now)
@@ -35,6 +38,7 @@ export const get = useCase({
           period: unit,
           starts_at: toInstant(starts_at),
           resets_at: toInstant(resets_at),
+          ...(limits[unit] && { limits: limits[unit] }),
           ...(totals ?? NOTHING),
         }
       }),

@@ -62,7 +62,7 @@ import * as compat from '../../openai-api/schema.ts'
 import * as capabilities from '../../ops/capabilities/schema.ts'
 import * as ops from '../../ops/schema.ts'
 import * as tasks from '../../tasks/schema.ts'
-import { FieldProblem, Problem } from '../response/error-shapes.ts'
+import { ExceededQuota, FieldProblem, Problem } from '../response/error-shapes.ts'
 import { OpenApiDocument } from './document.ts'
 import { toPortable } from './portable.ts'
 import { reference } from './reference.ts'
@@ -73,7 +73,7 @@ export type Json = Record<string, unknown>
 
 /** Every schema with a name in its feature has it in the document, too, and is used by reference. */
 const FEATURES: object[] = [
-  { Problem, FieldProblem, Id, Instant },
+  { Problem, FieldProblem, ExceededQuota, Id, Instant },
   assistant,
   assistants,
   answerParts,

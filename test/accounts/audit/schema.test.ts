@@ -44,6 +44,8 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'usage.list': 'reads',
   'usage.get': 'reads',
   'usage.report': 'reads',
+  'usage.setQuota': ['user.quota_set'],
+  'usage.clearQuota': ['user.quota_cleared'],
   'auth.login': ['login.succeeded', 'login.failed', 'login.throttled', 'session.ended'],
   'auth.recognise': ['session.ended', 'session.replayed', 'user.created', 'user.changed'],
   'auth.authenticate': ['session.ended', 'session.replayed', 'user.created', 'user.changed'],

@@ -53,6 +53,8 @@ const ACTS: Record<AuditRecord['act'], true> = {
   'user.merged': true,
   'user.locked_down': true,
   'user.photo_removed': true,
+  'user.quota_set': true,
+  'user.quota_cleared': true,
   'conversation.deleted': true,
   'conversation.imported': true,
   'conversation.renamed': true,
