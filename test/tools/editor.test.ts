@@ -17,11 +17,13 @@ describe('an editor', () => {
     content?: string | undefined;
     role?: "user" | "assistant" | undefined;
     metadata?: Record<string, unknown> | undefined;
-    mentions?: MentionsInput | undefined;
+    assistant?: string | undefined;
+    mentions?: PostMentionsInput | undefined;
     attachment_ids?: string[] | undefined;
     quote_id?: string | undefined;
     invocation_id?: string | undefined;
     variant_of?: string | undefined;
+    generated?: boolean | undefined;
     stream?: boolean | undefined;
     idempotency_key?: string | undefined;
 }`)
@@ -38,11 +40,13 @@ describe('an editor', () => {
     content?: string | undefined;
     role?: "user" | "assistant" | undefined;
     metadata?: Record<string, unknown> | undefined;
-    mentions?: MentionsInput | undefined;
+    assistant?: string | undefined;
+    mentions?: PostMentionsInput | undefined;
     attachment_ids?: string[] | undefined;
     quote_id?: string | undefined;
     invocation_id?: string | undefined;
     variant_of?: string | undefined;
+    generated?: boolean | undefined;
     stream?: boolean | undefined;
 }`)
     expect(text).toContain('Reply to a message.')
@@ -60,6 +64,7 @@ describe('an editor', () => {
     expect(editor.detail('key', 'port')).toBe('Port to listen on; 0 picks a free one. Default: `8080`.')
     expect(editor.completions('port')).toEqual([
       'assistant',
+      'assistants',
       'bus',
       'hooks',
       'id',
@@ -73,7 +78,9 @@ describe('an editor', () => {
       'thumbnail',
     ])
     expect(editor.completions('field')).toEqual([
+      'assistant',
       'attachment_ids',
+      'generated',
       'idempotency_key',
       'invocation_id',
       'mentions',

@@ -217,7 +217,7 @@ export const MessageInput = v.pipe(
       // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
       then: { required: ['content'], properties: { content: {}, role: { enum: ['user'] } } },
       else: {
-        if: { required: ['variant_of'] },
+        if: { required: ['variant_of'], properties: { variant_of: {} } },
         // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
         then: { required: ['content'], properties: { content: {} } },
         else: WITH_TEXT,
