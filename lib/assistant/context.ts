@@ -1,30 +1,87 @@
-import { toTurns } from '../chat/answers/rules.ts'
-import { findPlaceOfAnswer } from '../chat/answers/store-context.ts'
+import { findShownNames } from '../accounts/users/store.ts'
+import { type Ancestor, onPath, toTurns, writersOf } from '../chat/answers/rules-context.ts'
+import { findPlaceOfAnswer, type PlaceOfAnswer } from '../chat/answers/store-context.ts'
+import { layoutOf } from '../chat/memberships/rules-look.ts'
+import { withTexts } from '../chat/messages/completing.ts'
 import { pathsDownTo } from '../chat/messages/rules.ts'
-import { listAtPaths, type MessageRow } from '../chat/messages/store.ts'
+import {
+  findMessage,
+  type LightMessageRow,
+  listAtPaths,
+  listLightMessages,
+  type MessageRow,
+} from '../chat/messages/store.ts'
 import { listQuotedTexts } from '../chat/messages/store-quotes.ts'
+import { listOlder } from '../chat/timeline/store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { AssistantSettings } from './assistants.ts'
 import type { Turn } from './provider.ts'
 
+/** How many messages an assistant gets at most. */
+const MAX_MESSAGES = 200
+
+/** How many messages before a thread its first question gets. */
+const BEFORE_ROOT = 20
+
+/** What decides what an assistant gets. */
+type ContextSettings = Pick<AssistantSettings, 'system_prompt' | 'context_bytes' | 'context' | 'names'>
+
 /** What an assistant gets before it answers: its instructions, those of the conversation, and the messages before. */
-export async function readContext(
-  db: Queries,
-  { system_prompt, context_bytes }: Pick<AssistantSettings, 'system_prompt' | 'context_bytes'>,
-  row: MessageRow,
-): Promise<Turn[]> {
-  const [place, messages] = await Promise.all([findPlaceOfAnswer(db, row.conversation_id), listMessagesTo(db, row)])
+export async function readContext(db: Queries, settings: ContextSettings, row: MessageRow): Promise<Turn[]> {
+  const { system_prompt, context_bytes: bytes } = settings
+  const place = await findPlaceOfAnswer(db, row.conversation_id)
+  const isByArrival = isThreadRead(settings, place)
+  const messages = await withQuotedTexts(
+    db,
+    isByArrival ? await listByArrival(db, row, bytes) : await listAtPaths(db, row.root_id, pathsOf(row)),
+  )
   // Many model servers take one system message only.
   const prompts = [system_prompt, place?.assistant_prompt].filter((prompt) => prompt)
+  const writers = writersOf(messages, settings.names)
   return toTurns(messages, {
     ...(prompts.length > 0 && { system_prompt: prompts.join('\n\n') }),
-    bytes: context_bytes,
+    bytes,
+    ...(writers.length > 0 && { names: await findShownNames(db, writers) }),
   })
 }
 
-/** The messages from the root to an answer, with the texts that they quote. */
-async function listMessagesTo(db: Queries, { root_id, path }: Pick<MessageRow, 'root_id' | 'path'>) {
-  const rows = await listAtPaths(db, root_id, pathsDownTo(path))
+function isThreadRead({ context }: ContextSettings, place: PlaceOfAnswer | undefined): boolean {
+  return context === 'thread' || (context === 'auto' && place !== undefined && layoutOf(place) === 'stream')
+}
+
+const pathsOf = ({ path }: MessageRow) => pathsDownTo(path).slice(-MAX_MESSAGES)
+
+/**
+ * The newest messages of a thread before an answer, by arrival, and of variants those above the answer; for a root those of
+ * the conversation. The question is the last one.
+ */
+async function listByArrival(db: Queries, row: MessageRow, bytes: number): Promise<MessageRow[]> {
+  const parent = row.prompt === null && row.parent_id !== null ? await findMessage(db, row.parent_id) : undefined
+  const last = parent ?? row
+  const list =
+    row.parent_id === null
+      ? ({ view: 'all', id: row.conversation_id, from: 0 } as const)
+      : ({ view: 'thread', id: row.root_id, from: 0 } as const)
+  const before = await listOlder(db, list, last.created_at, row.parent_id === null ? BEFORE_ROOT : MAX_MESSAGES - 1)
+  const light = await listLightMessages(
+    db,
+    before.map(({ id }) => id),
+  )
+  light.sort((one, other) => other.created_at - one.created_at)
+  let room = bytes
+  // Longer texts are not even read if they do not fit.
+  const fitting = onPath(light, row).filter((each) => !each.deleted_at && (room -= sizeOf(each)) >= 0)
+  const messages = await withTexts(db, fitting.reverse())
+  return parent ? [...messages, parent, row] : [...messages, row]
+}
+
+/** The bytes of what is sent of a message; of a long one, of all that its readers get. */
+function sizeOf({ content, prompt, size }: LightMessageRow): number {
+  return content === null ? size : Buffer.byteLength(content) + Buffer.byteLength(prompt ?? '')
+}
+
+/** Adds the texts that messages quote. */
+async function withQuotedTexts(db: Queries, rows: MessageRow[]): Promise<(MessageRow & Ancestor)[]> {
   const ids = rows.flatMap(({ quote_id, deleted_at }) => (quote_id && !deleted_at ? quote_id : []))
   if (ids.length === 0) return rows
   const texts = await listQuotedTexts(db, rows[0]!.conversation_id, ids)

@@ -11,11 +11,14 @@ export function createAssistant({
   api_key,
   headers,
   images,
-}: Pick<AssistantConfig, 'provider' | 'base_url' | 'model' | 'api_key' | 'headers' | 'images'>): Assistant | undefined {
+  text_files,
+}: Pick<AssistantConfig, 'provider' | 'base_url' | 'model' | 'api_key' | 'headers' | 'images' | 'text_files'>):
+  | Assistant
+  | undefined {
   if (provider === 'none') return undefined
   if (provider === 'echo') return createEcho()
   // `parseConfig` refuses `openai` without a model.
-  return createOpenAi({ base_url, model: model!, api_key, headers: headers.map(splitHeader), images })
+  return createOpenAi({ base_url, model: model!, api_key, headers: headers.map(splitHeader), images, text_files })
 }
 
 function splitHeader(header: string): [name: string, value: string] {

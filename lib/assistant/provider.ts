@@ -10,6 +10,8 @@ export interface Turn {
   content: string
   /** The user who wrote it or asked for it; missing for a deleted account and for the system prompt. */
   user_id?: string
+  /** The name of the user, with which the content begins: where several users write, unless the assistant wants none. */
+  name?: string
   /** The files of the message. */
   attachments?: { id: string; name: string; type: string; size: number }[]
 }

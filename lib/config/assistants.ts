@@ -38,6 +38,8 @@ const pictureUrl = v.pipe(
   v.check((address) => /^https?:$/.test(protocolOf(address)), 'must be an http:// or https:// address'),
 )
 const stopper = oneOf('moderators', 'members')
+const contextOf = oneOf('auto', 'path', 'thread')
+const namesOf = oneOf('auto', 'always', 'never')
 
 /** What the default assistant has as the others: they inherit it. */
 export const ASSISTANT_KEYS = {
@@ -46,6 +48,21 @@ export const ASSISTANT_KEYS = {
     roleList,
     [] as string[],
     'Roles in the service whose users may ask; empty: all users who may ask an assistant.',
+  ),
+  context: key(
+    contextOf,
+    'auto',
+    'What an assistant gets of a thread: path, the messages above the answer; thread, all of it by arrival, and for a question that begins one the 20 messages before; auto is thread in a conversation with the layout stream, else path.',
+  ),
+  names: key(
+    namesOf,
+    'auto',
+    'Whether the messages of users begin with their names: auto where several users write, always, or never.',
+  ),
+  text_files: key(
+    flag,
+    false,
+    'Whether a model of openai gets the texts of files: the newest 8 in UTF-8, each of up to 64 KiB.',
   ),
   stop: key(
     stopper,
@@ -71,6 +88,9 @@ const NamedSection = section({
   avatar_url: key(pictureUrl, undefined, inherited('avatar_url')),
   who: key(roleList, undefined, inherited('who')),
   stop: key(stopper, undefined, inherited('stop')),
+  context: key(contextOf, undefined, inherited('context')),
+  names: key(namesOf, undefined, inherited('names')),
+  text_files: key(flag, undefined, inherited('text_files')),
 })
 
 /** The configuration of one assistant beside the default. */

@@ -74,6 +74,14 @@ export async function findUsernames(db: Queries, ids: string[]): Promise<Map<str
   return new Map(rows.map(({ id, username }) => [id, username]))
 }
 
+/** The names that others see of these users. By primary key. */
+export async function findShownNames(db: Queries, ids: string[]): Promise<Map<string, string>> {
+  const rows = await db.all<{ id: string; name: string }>(
+    sql`SELECT id, coalesce(display_name, username) AS name FROM users WHERE id ${among(db, ids)}`,
+  )
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 /** The users with this id, username or email address: at most two. By the three keys. */
 export function listUsersNamed(db: Queries, name: string): Promise<UserRow[]> {
   const key = uniqueKey(name)

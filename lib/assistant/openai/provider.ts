@@ -8,6 +8,7 @@ import { type Chunk, parseChunk } from './chunk.ts'
 import { CallFailure, failureIn, failureOf } from './failures.ts'
 import { readPictures } from './pictures.ts'
 import { createQuote, createSummary } from './redact.ts'
+import { readTexts } from './texts.ts'
 
 /** The address of a model server, and the parameters of its requests. */
 export interface OpenAiOptions {
@@ -19,6 +20,8 @@ export interface OpenAiOptions {
   headers?: [name: string, value: string][]
   /** Whether the model gets the pictures of a thread. Default: only their names. */
   images?: boolean
+  /** Whether it gets the texts of files. Default: only their names. */
+  text_files?: boolean
   /** The pauses before a call is repeated, in milliseconds. Default: 500 and 2,000. */
   pauses_ms?: readonly number[]
 }
@@ -38,6 +41,7 @@ export function createOpenAi({
   api_key,
   headers = [],
   images = false,
+  text_files = false,
   pauses_ms,
 }: OpenAiOptions): Assistant {
   const url = `${base_url.replace(/\/+$/, '')}/chat/completions`
@@ -47,9 +51,9 @@ export function createOpenAi({
   const quote = createQuote(secretsOf(api_key, headers))
   const summary = createSummary(quote)
 
-  async function* call(request: AssistantRequest, pictures: Map<string, string>): AsyncGenerator<Said> {
+  async function* call(request: AssistantRequest, files: Files): AsyncGenerator<Said> {
     const { turns, signal } = request
-    const body = JSON.stringify(toRequest(model, turns, pictures))
+    const body = JSON.stringify(toRequest(model, turns, files))
     const init: RequestInit = { method: 'POST', headers: sent, body, signal, redirect: 'error' }
     const response = await ask(url, init, { quote, summary })
     const read = isJson(response) ? readCompletion : readStream
@@ -76,7 +80,8 @@ export function createOpenAi({
   return async function* openAi(request) {
     try {
       const pictures = images ? await readPictures(request) : new Map<string, string>()
-      for await (const piece of withAttempts((attempt) => call(attempt, pictures), request, pauses_ms)) {
+      const texts = text_files ? await readTexts(request) : new Map<string, string>()
+      for await (const piece of withAttempts((attempt) => call(attempt, { pictures, texts }), request, pauses_ms)) {
         if (request.signal.aborted) return
         yield piece
       }
@@ -92,22 +97,32 @@ function piecesOf({ reasoning, ...rest }: Omit<Chunk, 'fragments'>): Said[] {
   return [...(reasoning ? [{ reasoning }] : []), ...(Object.keys(rest).length > 0 ? [rest] : [])]
 }
 
-function toRequest(model: string, turns: Turn[], pictures: Map<string, string>) {
-  const messages = turns.map((turn) => ({ role: turn.role, content: withPictures(turn, pictures) }))
+/** What is sent of the files of a thread, by their ids. */
+interface Files {
+  /** As data URLs. */
+  pictures: Map<string, string>
+  texts: Map<string, string>
+}
+
+function toRequest(model: string, turns: Turn[], files: Files) {
+  const messages = turns.map((turn) => ({ role: turn.role, content: withPictures(turn, files) }))
   return { model, messages, stream: true, stream_options: { include_usage: true } }
 }
 
 /** The text of a turn; with pictures, a list of parts. */
-function withPictures(turn: Turn, pictures: Map<string, string>) {
+function withPictures(turn: Turn, { pictures, texts }: Files) {
   const urls = (turn.attachments ?? []).flatMap(({ id }) => pictures.get(id) ?? [])
-  const text = withFiles(turn)
+  const text = withFiles(turn, texts)
   if (urls.length === 0) return text
   return [{ type: 'text', text }, ...urls.map((url) => ({ type: 'image_url', image_url: { url } }))]
 }
 
-/** The text of a turn, with the names of its files. */
-function withFiles({ content, attachments = [] }: Turn): string {
-  const lines = attachments.map(({ name, type, size }) => `[File: ${name}, ${type}, ${size} bytes]`)
+/** The text of a turn, with the names of its files, and the texts that are known. */
+function withFiles({ content, attachments = [] }: Turn, texts: Map<string, string>): string {
+  const lines = attachments.map(({ id, name, type, size }) => {
+    const text = texts.get(id)
+    return `[File: ${name}, ${type}, ${size} bytes]${text === undefined ? '' : `\n${text}`}`
+  })
   return [...(content ? [content] : []), ...lines].join('\n')
 }
 

@@ -26,7 +26,10 @@ export function refusalToAsk(
 }
 
 /** An assistant as users see it. */
-export function toInfo({ key, title, avatar_url, images }: AssistantSettings, isDefault: boolean): AssistantInfo {
+export function toInfo(
+  { key, title, avatar_url, images, text_files }: AssistantSettings,
+  isDefault: boolean,
+): AssistantInfo {
   return {
     key,
     title,
@@ -34,5 +37,6 @@ export function toInfo({ key, title, avatar_url, images }: AssistantSettings, is
     ...(isDefault && { default: true }),
     tools: [],
     images,
+    text_files,
   }
 }

@@ -30,6 +30,7 @@ export const AssistantInfo = v.object({
   default: v.optional(v.pipe(v.literal(true), v.description('Answers where nothing chooses another one'))),
   tools: v.pipe(v.array(AssistantTool), v.description('What it may use')),
   images: v.pipe(v.boolean(), v.description('Whether its model gets the pictures of a thread')),
+  text_files: v.pipe(v.boolean(), v.description('Whether its model gets the texts of files')),
 })
 export type AssistantInfo = v.InferOutput<typeof AssistantInfo>
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Ancestor, toTurns } from '../../../lib/chat/answers/rules.ts'
+import { type Ancestor, onPath, toTurns, writersOf } from '../../../lib/chat/answers/rules-context.ts'
 import { pathsDownTo } from '../../../lib/chat/messages/rules.ts'
 import { wholeLength } from '../../../lib/core/whole-text.ts'
 
@@ -68,6 +68,50 @@ describe('the turns that an answer continues', () => {
   it('are measured in bytes of UTF-8', () => {
     expect(toTurns([says('ééé'), answers('x', '')], { bytes: 6 })).toHaveLength(1)
     expect(toTurns([says('ééé'), answers('x', '')], { bytes: 7 })).toHaveLength(2)
+  })
+})
+
+it('begin with the names of users that are known, the question too', () => {
+  const names = new Map([['ada', 'Ada Lovelace']])
+  const path = [says('Hello', { posted_by: 'grace' }), answers('Who?', 'I am.'), answers('Why?', '')]
+  expect(toTurns(path, { bytes: 1000, names })).toEqual([
+    { role: 'user', content: 'Hello', user_id: 'grace' },
+    { role: 'user', content: 'Ada Lovelace: Who?', name: 'Ada Lovelace', user_id: 'ada' },
+    { role: 'assistant', content: 'I am.' },
+    { role: 'user', content: 'Ada Lovelace: Why?', name: 'Ada Lovelace', user_id: 'ada' },
+  ])
+})
+
+it.each([
+  ['auto', [says('x'), answers('y', '')], []],
+  ['auto', [says('x'), says('z', { posted_by: 'grace' }), answers('y', '')], ['ada', 'grace']],
+  ['auto', [says('x', { role: 'system', posted_by: 'host' }), answers('y', '')], []],
+  ['auto', [says('z', { posted_by: 'grace', deleted_at: 1 }), answers('y', '')], []],
+  ['always', [answers('y', '')], ['ada']],
+  ['never', [says('z', { posted_by: 'grace' }), answers('y', '')], []],
+] as const)('are named %s', (names, messages, writers) => {
+  expect(writersOf(messages, names)).toEqual(writers)
+})
+
+describe('the messages of a thread before an answer', () => {
+  const at = (id: string, path: string, variant_of: string | null = null) => ({ id, root_id: 'r', path, variant_of })
+  const ids = (messages: { id: string }[]) => messages.map(({ id }) => id)
+
+  it('are all of them without variants', () => {
+    const messages = [at('c', '101011'), at('b', '1011'), at('a', '1010'), at('r', '10')]
+    expect(ids(onPath(messages, at('x', '101012')))).toEqual(['c', 'b', 'a', 'r'])
+  })
+
+  it('have of variants the one above the answer, and nothing below the others', () => {
+    const messages = [at('below', '101110'), at('second', '1011', 'first'), at('under', '101010'), at('first', '1010')]
+    expect(ids(onPath(messages, at('x', '10101011')))).toEqual(['under', 'first'])
+    expect(ids(onPath(messages, at('x', '10111010')))).toEqual(['below', 'second'])
+  })
+
+  it('have of variants elsewhere the latest, and of the own set none', () => {
+    const messages = [at('second', '1011', 'first'), at('first', '1010')]
+    expect(ids(onPath(messages, at('x', '1015')))).toEqual(['second'])
+    expect(ids(onPath(messages, at('x', '1012', 'first')))).toEqual([])
   })
 })
 

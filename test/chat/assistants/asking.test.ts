@@ -49,10 +49,17 @@ describeOnEachDatabase('several assistants', (openUrl) => {
     const list = async (person: Person, id?: string) =>
       (await person.assistants.list({ conversation_id: id })).assistants
     expect(await list(ada)).toEqual([
-      { key: 'assistant', title: 'Ada', default: true, tools: [], images: false },
-      { key: 'helper', title: 'Helping hand', tools: [], images: true },
-      { key: 'coder', title: 'Coder', avatar_url: 'https://example.org/coder.png', tools: [], images: false },
-      { key: 'boss', title: 'Boss', tools: [], images: false },
+      { key: 'assistant', title: 'Ada', default: true, tools: [], images: false, text_files: false },
+      { key: 'helper', title: 'Helping hand', tools: [], images: true, text_files: false },
+      {
+        key: 'coder',
+        title: 'Coder',
+        avatar_url: 'https://example.org/coder.png',
+        tools: [],
+        images: false,
+        text_files: false,
+      },
+      { key: 'boss', title: 'Boss', tools: [], images: false, text_files: false },
     ])
     expect((await list(grace, conversation_id)).map(({ key }) => key)).toEqual(['assistant', 'helper', 'coder'])
     expect(await codeOf(list(eve, conversation_id))).toBe('not_found')
