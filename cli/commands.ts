@@ -21,6 +21,8 @@ export const root: CommandDef = defineCommand({
     bot: () => import('./commands/bot.ts').then((module) => module.default),
     hook: () => import('./commands/hook.ts').then((module) => module.default),
     webhook: () => import('./commands/webhook.ts').then((module) => module.default),
+    assistant: () => import('./commands/assistant.ts').then((module) => module.default),
+    usage: () => import('./commands/usage.ts').then((module) => module.default),
     conversation: () => import('./commands/conversation.ts').then((module) => module.default),
     invite: () => import('./commands/invite.ts').then((module) => module.default),
     mail: () => import('./commands/mail.ts').then((module) => module.default),

@@ -29,7 +29,7 @@ export const PARTS: Record<string, string[]> = {
   /** The command line, a process for each command. */
   processes: [
     'test/cli/{administration,backups,beside,commands,copies,examples,file-copies,files,interrupted,main,malformed,no-links,outdated,permission,refused,serve-answers,serve-log,stopping,storage-usage,web-page}.test.ts',
-    'test/cli/commands/{clock,conversation-copies,conversation-set,export,health,limits,mail,reload,serve,user-import,vacuum}.test.ts',
+    'test/cli/commands/{assistant,clock,conversation-copies,conversation-set,export,health,limits,mail,reload,serve,usage,user-import,vacuum}.test.ts',
     'test/cli/{cluster/primary,config/secrets,doctor/server,logging/file,server/systemd}.test.ts',
     'test/http/canary.test.ts',
   ],

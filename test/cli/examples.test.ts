@@ -49,7 +49,7 @@ const ORDER: string[][] = [
   ],
   ['key revoke', 'server-key create', 'bot create'],
   ['bot commands', 'bot list', 'bot set', 'bot create-key', 'bot list-keys', 'bot give'],
-  ['bot erase'],
+  ['bot erase', 'usage quota', 'usage report', 'assistant list', 'assistant try'],
   ['server-key revoke'],
   ['mail queue retry', 'user invite'],
   [
