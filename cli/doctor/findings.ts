@@ -81,6 +81,7 @@ export const FINDINGS = [
   'sign_ins.counted',
   'sign_ins.locked',
   'users.reserved_name',
+  'users.assistant_name',
   'access.unknown_roles',
   'guests.unknown_contacts',
   'webhooks.secret_lost',

@@ -109,7 +109,7 @@ async function checkDatabase(
       ...findings,
       judgeStep(clock),
       ...(await checkSignIns(storage.db, clock.now)),
-      ...(await checkUsernames(storage.db)),
+      ...(await checkUsernames(storage.db, config)),
       ...(await checkAccess(config, storage.db)),
       ...(await checkWebhooks(config, storage.db, clock.now)),
       ...(await checkFailedMails(storage.db)),

@@ -1,4 +1,5 @@
 import { createProvider } from '../../lib/accounts/oauth/provider.ts'
+import { type AssistantConfig, DEFAULT_KEY, defaultAssistant, namedAssistants } from '../../lib/config/assistants.ts'
 import { oauthProviders, type ProviderSettings } from '../../lib/config/oauth.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { currentMicros } from '../../lib/core/time.ts'
@@ -11,7 +12,7 @@ export async function checkUpstreams(config: Config): Promise<Finding[]> {
   const providers = oauthProviders(config)
   const found = await Promise.all([
     ...providers.map((provider) => checkProvider(config, provider)),
-    checkAssistant(config),
+    checkAssistants(config),
   ])
   if (providers.length === 0) found.unshift([skipped('oauth', 'No sign-in provider is configured.')])
   return found.flat()
@@ -58,8 +59,15 @@ async function reachFailure(settings: ProviderSettings): Promise<string | undefi
   return undefined
 }
 
-async function checkAssistant({ assistant }: Config): Promise<Finding[]> {
-  if (assistant.provider !== 'openai') return [skipped('assistant', 'No model server is configured.')]
+/** The model server of each assistant: several may use one with different models. */
+async function checkAssistants(config: Config): Promise<Finding[]> {
+  const all = [defaultAssistant(config), ...namedAssistants(config)].filter(({ provider }) => provider === 'openai')
+  if (all.length === 0) return [skipped('assistant', 'No model server is configured.')]
+  return (await Promise.all(all.map(checkAssistant))).flat()
+}
+
+async function checkAssistant(assistant: AssistantConfig): Promise<Finding[]> {
+  const section = assistant.key === DEFAULT_KEY ? 'assistant' : `assistants.${assistant.key}`
   const url = `${(assistant.base_url ?? 'https://api.openai.com/v1').replace(/\/+$/, '')}/models`
   const pairs = assistant.headers.map((header) => header.split(/: *(.*)/s, 2) as [string, string])
   const headers = {
@@ -72,7 +80,7 @@ async function checkAssistant({ assistant }: Config): Promise<Finding[]> {
       failure(
         'assistant.unreachable',
         `The model server does not respond at ${url}: ${answer.failure}.`,
-        'Start it, or correct assistant.base_url.',
+        `Start it, or correct ${section}.base_url.`,
       ),
     ]
   if (answer.status === 401 || answer.status === 403)
@@ -80,22 +88,22 @@ async function checkAssistant({ assistant }: Config): Promise<Finding[]> {
       failure(
         'assistant.refused',
         `The model server at ${url} refuses the key (status ${answer.status}).`,
-        'Correct assistant.api_key or assistant.headers.',
+        `Correct ${section}.api_key or ${section}.headers.`,
       ),
     ]
   if (answer.status >= 500)
     return [failure('assistant.failing', `${url} returns status ${answer.status}.`, 'Check the model server.')]
-  return [judgeModels(parseJson(answer.body)?.data, assistant.model!)]
+  return [judgeModels(parseJson(answer.body)?.data, assistant.model!, section)]
 }
 
 /** Some servers list no models, and some accept more names than they list. */
-function judgeModels(list: unknown, model: string): Finding {
+function judgeModels(list: unknown, model: string, section: string): Finding {
   const ids = Array.isArray(list) ? list.map((model) => String(Object(model).id)) : []
   if (ids.length === 0 || ids.some((id) => id === model || id === `${model}:latest`))
     return ok('assistant.reachable', `The model server responds and has ${model}.`)
   return warning(
     'assistant.unknown_model',
     `The model server does not list ${model}, but ${ids.slice(0, 5).join(', ')}.`,
-    'Correct assistant.model, or load that model on the server.',
+    `Correct ${section}.model, or load that model on the server.`,
   )
 }

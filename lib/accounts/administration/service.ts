@@ -13,6 +13,7 @@ import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { toAccount } from '../users/accounts.ts'
 import { announceChange } from '../users/announcing.ts'
+import { refuseAssistantName } from '../users/assistant-names.ts'
 import { photosOf } from '../users/photos.ts'
 import { administers, assertSparesAdministrators, assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
@@ -56,6 +57,7 @@ export const change = useCase({
       if (input.disabled !== undefined) await ruleByAdministrator(tx, userId)
       const plan = planChange(user, input, { password_hash, now: ctx.now() })
       const { after, acts } = plan
+      refuseAssistantName(ctx, after.username, user.username)
       await updateUser(tx, after, ctx.now())
       announceChange(tx, user, after)
       if (input.password !== undefined) await notify(ctx, tx, userId, 'password_changed')

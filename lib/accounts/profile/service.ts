@@ -12,6 +12,7 @@ import { type MeAnswer, PasswordChange, ProfileChange } from '../sessions/schema
 import { me } from '../sessions/service.ts'
 import { checkOwnPassword } from '../sessions/service-confirmation.ts'
 import { announceChange } from '../users/announcing.ts'
+import { refuseAssistantName } from '../users/assistant-names.ts'
 import { findUser, lockUser } from '../users/store.ts'
 import { replacePasswordHash } from '../users/store-changes.ts'
 import { updateProfile } from '../users/store-naming.ts'
@@ -76,6 +77,7 @@ export const changeProfile = useCase({
         const user = await findUser(tx, user_id)
         if (!user) throw new ChatError('unauthenticated')
         const username = input.username?.normalize('NFC') ?? user.username
+        refuseAssistantName(ctx, username, user.username)
         const display_name = input.display_name ?? user.display_name
         await updateProfile(tx, { ...user, username, display_name: display_name || null }, ctx.now())
         announceChange(tx, user, { ...user, username, display_name: display_name || null })

@@ -9,6 +9,7 @@ import type { Queries } from '../../storage/database.ts'
 import { byActor } from '../audit/rules.ts'
 import { hasSignIn } from '../authentication/rules.ts'
 import { toAccount, toAccounts } from './accounts.ts'
+import { refuseAssistantName } from './assistant-names.ts'
 import { photosOf } from './photos.ts'
 import { assertStillAdmin, toActor, type UserKind } from './rules.ts'
 import { deriveUsername, isGivable } from './rules-naming.ts'
@@ -133,6 +134,7 @@ type NewUser = Omit<UserInput, 'password'> & { password_hash: string | null; kin
 
 /** Adds a user inside a transaction. @throws ChatError `email_taken`, `username_taken` */
 export async function addUser(ctx: Context, tx: Queries, user: NewUser): Promise<UserRow> {
+  refuseAssistantName(ctx, user.username)
   const row: UserRow = {
     id: ctx.id(),
     email: user.email.trim(),

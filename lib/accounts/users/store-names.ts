@@ -29,9 +29,14 @@ async function listUsersDisplayed(db: Queries, name: string, limit: number): Pro
 }
 
 /** The usernames that only users of earlier versions have: new users cannot. By the key of usernames. */
-export async function listReservedNames(db: Queries): Promise<string[]> {
+export function listReservedNames(db: Queries): Promise<string[]> {
+  return listUsernames(db, RESERVED_NAMES)
+}
+
+/** The usernames among these, with any letters that count as the same. By the key of usernames. */
+export async function listUsernames(db: Queries, keys: Iterable<string>): Promise<string[]> {
   const rows = await db.all<{ username: string }>(
-    sql`SELECT username FROM users WHERE username_key ${among(db, new Set(RESERVED_NAMES))} ORDER BY username_key`,
+    sql`SELECT username FROM users WHERE username_key ${among(db, new Set(keys))} ORDER BY username_key`,
   )
   return rows.map(({ username }) => username)
 }

@@ -6,6 +6,7 @@ import { byActor } from '../../accounts/audit/rules.ts'
 import { endMeans } from '../../accounts/means/ending.ts'
 import { requireConfirmation } from '../../accounts/sessions/service-confirmation.ts'
 import { announceChange } from '../../accounts/users/announcing.ts'
+import { refuseAssistantName } from '../../accounts/users/assistant-names.ts'
 import { photosOf } from '../../accounts/users/photos.ts'
 import { PLACEHOLDER_DOMAINS } from '../../accounts/users/rules.ts'
 import { Erasure } from '../../accounts/users/schema.ts'
@@ -125,6 +126,7 @@ export const change = useCase({
       if (input.disabled === false && isByOwner && before.disabled_at !== null && before.disabled_by_owner === 0)
         throw new ChatError('forbidden', { reason: 'role', message: 'An administrator has disabled this bot.' })
       const { after, acts } = planBotChange(before, input, { isByOwner, now: ctx.now() })
+      refuseAssistantName(ctx, after.username, before.username)
       await updateUser(tx, after, ctx.now())
       await updateBot(tx, after)
       announceChange(tx, before, after)

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { checkUsernames } from '../../../cli/doctor/usernames.ts'
-import { OPERATOR } from '../../../lib/index.ts'
+import { OPERATOR, parseConfig } from '../../../lib/index.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
@@ -58,10 +58,12 @@ describeOnEachDatabase('a name that addresses several users', (openUrl) => {
 
   it('stays that of a user of an earlier version, whom doctor lists and @all does not mention', async () => {
     const { db } = innerState(service)
-    expect(await checkUsernames(db)).toEqual([])
+    expect(await checkUsernames(db, parseConfig({}))).toEqual([])
     await db.run(sql`UPDATE users SET username = 'All', username_key = 'all' WHERE id = ${grace.id}`)
-    expect(await checkUsernames(db)).toMatchObject([{ code: 'users.reserved_name', severity: 'warning' }])
-    expect((await checkUsernames(db))[0]!.message).toContain(': All.')
+    expect(await checkUsernames(db, parseConfig({}))).toMatchObject([
+      { code: 'users.reserved_name', severity: 'warning' },
+    ])
+    expect((await checkUsernames(db, parseConfig({})))[0]!.message).toContain(': All.')
     const { conversation_id } = await ada.conversations.create({ title: 'Engines' })
     await ada.participants.add(conversation_id, { username: 'all' })
     const mentions = async () => (await ada.messages.postRoot(conversation_id, { content: '@all' })).message.mentions
