@@ -68,6 +68,7 @@ export type {
 export type { UsedTokens } from './chat/metering/rules.ts'
 export type { MadeNotification } from './chat/notifications/store-making.ts'
 export type { Endpoint } from './limits/rules.ts'
+export type { Mail } from './mail/mail.ts'
 export type {
   Bus,
   EventAfter,
@@ -78,7 +79,6 @@ export type {
   Log,
   LogField,
   LogFields,
-  Mail,
   MessageBefore,
   Ports,
 } from './ports.ts'

@@ -26,6 +26,7 @@ import { revokeInvitesOf } from './chat/invites/revocation.ts'
 import { createAutoJoin, joinPresent } from './chat/memberships/auto-join.ts'
 import { fillParticipants } from './chat/memberships/filling.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
+import { createMeter } from './chat/metering/meter.ts'
 import { createMetering } from './chat/metering/recording.ts'
 import { notifyAll } from './chat/notifications/all.ts'
 import { notifyFollowers } from './chat/notifications/followers.ts'
@@ -113,7 +114,11 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const tasks = createTaskWorker({ db, metrics, log })
   commits.storeWith(search.note)
   commits.storeWith(audit.store)
-  const metering = createMetering({ config, metrics, hosted: ports.assistants })
+  const metering = createMetering({
+    ...{ config, metrics, id },
+    hosted: ports.assistants,
+    isMetered: ports.meter !== undefined,
+  })
   commits.storeWith(metering.store)
   if (ports.notify) commits.subscribe(notifier.committed)
   commits.subscribe(search.changed)
@@ -176,7 +181,8 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   }
   const ctx: Context = Object.assign(parts, { webhooks: createWebhookEngine(parts) })
   commits.subscribe(ctx.webhooks.committed)
-  tasks.handle({ ...handlersOf(ctx), ...mailTasks(mail) })
+  const meter = createMeter({ meter: ports.meter, config, db, log, now })
+  tasks.handle({ ...handlersOf(ctx), ...mailTasks(mail), 'usage.meter': meter })
   return ctx
 }
 
@@ -263,9 +269,9 @@ function givenFunctions({ identity, scan, thumbnail }: Ports): Pick<Ports, 'iden
   return { ...(identity && { identity }), ...(scan && { scan }), ...(thumbnail && { thumbnail }) }
 }
 
-type Handlers = Omit<TaskHandlers, keyof ReturnType<typeof mailTasks>>
+type Handlers = Omit<TaskHandlers, keyof ReturnType<typeof mailTasks> | 'usage.meter'>
 
-/** What runs the tasks of each kind, but mails; those that free space, with half of what is kept for a full disk. */
+/** What runs the tasks of each kind, but mails and entries for the host; those that free space, with half of what is kept for a full disk. */
 function handlersOf(ctx: Context): Handlers {
   const handlers: { [Kind in keyof Handlers]: (ctx: Context, run: TaskRun) => Promise<TaskOutcome> } = {
     'conversation.remove': removeConversation,

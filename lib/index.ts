@@ -12,12 +12,14 @@ export type {
   Turn,
 } from './assistant/provider.ts'
 export { AnswerFailure } from './chat/answers/answer-failure.ts'
+export type { MeterEntry } from './chat/metering/entry.ts'
 export { type Config, ConfigError, type ConfigInput, parseConfig } from './config/parse.ts'
 export type { Reloaded } from './config/reload.ts'
 export type { Actor, Role, SystemProfile } from './core/actor.ts'
 export { OPERATOR } from './core/actor.ts'
 export { ChatError, type ErrorCode, type ErrorReason, type FieldError } from './core/errors.ts'
 export type { StartOptions } from './core/start-options.ts'
+export type { Mail } from './mail/mail.ts'
 export type {
   Bus,
   EventAfter,
@@ -29,7 +31,6 @@ export type {
   JoinBefore,
   JoinVerdict,
   Log,
-  Mail,
   MessageBefore,
   MessageVerdict,
   Ports,

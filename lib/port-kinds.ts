@@ -14,6 +14,7 @@ const PORT_KINDS: Record<keyof Ports, Kind> = {
   identity: FUNCTION,
   mail: FUNCTION,
   notify: FUNCTION,
+  meter: FUNCTION,
   scan: FUNCTION,
   thumbnail: FUNCTION,
   bus: withFunctions('publish', 'subscribe', 'close'),

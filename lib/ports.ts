@@ -1,10 +1,12 @@
 import type { Attachment, Notification } from './api/entities.ts'
 import type { PersistedEvent } from './api/events.ts'
 import type { Assistant, HostedAssistant } from './assistant/provider.ts'
+import type { MeterEntry } from './chat/metering/entry.ts'
 import type { ParticipantRole } from './core/access.ts'
 import type { Actor } from './core/actor.ts'
 import type { Identity, IdentityRequest } from './core/identity.ts'
 import type { NamesOf } from './core/known-names.ts'
+import type { Mail } from './mail/mail.ts'
 
 export type { Identity, IdentityRequest } from './core/identity.ts'
 
@@ -95,6 +97,11 @@ export interface Ports {
    */
   notify?: (notification: HostNotification, recipient: Recipient) => void | Promise<void>
   /**
+   * Takes what an answer has used, such as to charge for it: after the answer, at least once, by any process, in no order. It has 10
+   * seconds; one that fails is called again with the same entry, for three days. `message_id` and `kind` name an entry.
+   */
+  meter?: (entry: MeterEntry) => void | Promise<void>
+  /**
    * Passes messages between the processes that share a database, so that they learn of each other's commits at once.
    * Optional: they also poll the database. `chat.close()` closes it.
    */
@@ -130,6 +137,7 @@ export const PORTS: NamesOf<Ports> = {
   identity: 0,
   mail: 0,
   notify: 0,
+  meter: 0,
   bus: 0,
   scan: 0,
   thumbnail: 0,
@@ -281,19 +289,4 @@ export interface Recipient {
   email?: string
   /** The host's own id of the user, where the host has the login. */
   subject?: string
-}
-
-/** A mail to one person: `text` is the complete message; `token` is for a host with its own text. */
-export interface Mail {
-  /** Equal at every try: a mail may be sent twice if the process ends while it is sent. */
-  id: string
-  /** Which mail it is: the name of its text. */
-  kind: string
-  to: string
-  subject: string
-  text: string
-  /** The secret in the mail; empty in a notice of a change, which has none. */
-  token: string
-  /** Set for a mail that quotes generated text: SMTP sends it with the header `X-AI-Generated: true`. */
-  generated?: true
 }

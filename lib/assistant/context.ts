@@ -70,7 +70,11 @@ async function listByArrival(db: Queries, row: MessageRow, bytes: number): Promi
   light.sort((one, other) => other.created_at - one.created_at)
   let room = bytes
   // Longer texts are not even read if they do not fit.
-  const fitting = onPath(light, row).filter((each) => !each.deleted_at && (room -= sizeOf(each)) >= 0)
+  const fitting = onPath(light, row).filter((each) => {
+    if (each.deleted_at) return false
+    room -= sizeOf(each)
+    return room >= 0
+  })
   const messages = await withTexts(db, fitting.reverse())
   return parent ? [...messages, parent, row] : [...messages, row]
 }

@@ -1,5 +1,5 @@
 import { withDeadline } from '../core/scheduling/deadline.ts'
-import type { Mail } from '../ports.ts'
+import type { Mail } from './mail.ts'
 import { reasonText } from './rules.ts'
 
 /** A complete mail. */

@@ -15,6 +15,7 @@ export const TaskKind = v.picklist([
   'files.collect',
   'files.check',
   'usage.sum',
+  'usage.meter',
   'mail.send',
   'mail.failed',
 ])
@@ -23,7 +24,7 @@ export type TaskKind = v.InferOutput<typeof TaskKind>
 export const TASK_KINDS = TaskKind.options
 
 /** The kinds that wait for other machines: they must not hold up those that change the database, nor the reverse. */
-export const REMOTE_KINDS: readonly TaskKind[] = ['mail.send', 'mail.failed', 'files.check']
+export const REMOTE_KINDS: readonly TaskKind[] = ['mail.send', 'mail.failed', 'files.check', 'usage.meter']
 
 /** The kinds that users wait for: they must not wait for those that take long. */
 export const PROMPT_KINDS: readonly TaskKind[] = ['message.notify', 'thread.notify']

@@ -42,7 +42,7 @@ export function toTaskRecord(row: TaskRow & { is_running: number }): TaskRecord 
 
 /** The key of a mail begins with its recipient; an invited person may have no account. Other keys may begin with a user, too. */
 function subjectOf({ kind, key, detail }: TaskRow): string | undefined {
-  if (kind === 'follows.clear') return key.slice(0, key.indexOf('.'))
+  if (kind === 'follows.clear' || kind === 'usage.meter') return key.split('.')[0]
   if (!kind.startsWith('mail.')) return key
   const { mail } = JSON.parse(detail ?? '{}') as TaskDetail
   return mail === 'invite' || mail === 'conversation_invite' ? undefined : key.slice(0, key.indexOf('.'))

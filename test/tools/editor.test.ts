@@ -71,6 +71,7 @@ describe('an editor', () => {
       'identity',
       'log',
       'mail',
+      'meter',
       'notify',
       'now',
       'operator',

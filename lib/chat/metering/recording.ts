@@ -3,6 +3,8 @@ import type { UsedTokens } from '../../context.ts'
 import type { Change, Commit } from '../../live/transaction/commits.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { Writing } from '../../storage/database.ts'
+import { insertTask } from '../../tasks/store.ts'
+import { meterTask } from './meter.ts'
 import { type Hosted, modelOf } from './models.ts'
 import { costOf, periodOf } from './rules.ts'
 import { addToTotals, type EntryRow, insertEntry } from './store.ts'
@@ -12,8 +14,13 @@ export function createMetering({
   config,
   metrics,
   hosted = {},
+  isMetered = false,
+  id,
 }: {
   config: Config
+  /** Whether the host takes entries. */
+  isMetered?: boolean
+  id: () => string
   metrics: Pick<Metrics, 'used' | 'spent'>
   hosted?: Hosted | undefined
 }) {
@@ -24,6 +31,7 @@ export function createMetering({
       for (const used of usedIn(change)) {
         const entry = toEntry(config, hosted, used)
         tx.defer(insertEntry(tx, entry))
+        if (isMetered) tx.defer(insertTask(tx, id(), meterTask(entry)))
         tx.defer(addToTotals(tx, entry, { day: periodOf('day', entry.at), month: periodOf('month', entry.at) }))
       }
     },
