@@ -23,7 +23,7 @@ const MAX_PACKAGES = 70
 const MAX_BYTES = 2_300_000
 
 /** How many bytes of declarations a compiler reads for a page with the client. */
-const MAX_CLIENT_TYPES = 204_000
+const MAX_CLIENT_TYPES = 223_000
 
 /** What a bundle cannot hold: addons, and what packages offer for other platforms or tools that are not installed. */
 const OUTSIDE = ['better-sqlite3', '@node-rs/bcrypt', 'pg-native', 'nodemailer', 'listhen']
