@@ -48,6 +48,9 @@ const UNSAID = [
   'must be one of admin, member, read_only, guest',
   'must be one of owner, admin, moderator, member, viewer',
   'must be at most 300 for a token with stream alone',
+  // The keys of assistants, and the prices of models, are those of the configuration.
+  'must be the key of an assistant of the service',
+  'needs a price of the model',
   'is for a server key that acts as a system actor',
   'is missing: ensure needs it',
   // Emoji are thousands of sequences, which patterns without the flag `u` cannot list, and none counts bytes.

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { text } from '../../core/schema.ts'
+import { plainObject, text } from '../../core/schema.ts'
 import { AssistantKey } from '../assistants/schema.ts'
 
 /** How many assistants a policy names at most. */
@@ -31,7 +31,7 @@ export type ConversationAssistant = v.InferOutput<typeof ConversationAssistant>
 // Without a name: generators of clients know null in a list of types only.
 export const AssistantChange = v.pipe(
   v.nullable(
-    v.object({
+    plainObject({
       key: v.optional(AssistantKey),
       prompt: v.optional(
         v.pipe(

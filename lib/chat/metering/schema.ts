@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { Id, Instant, Limit, text } from '../../core/schema.ts'
+import { Id, Instant, Limit, plainObject, text } from '../../core/schema.ts'
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
@@ -29,7 +29,7 @@ export const UserQuota = v.object({ day: v.optional(UsageLimits), month: v.optio
 export type UserQuota = v.InferOutput<typeof UserQuota>
 
 /** {@link UsageLimits} as they are set. */
-export const UsageLimitsInput = v.object({ answers: Bound, tokens: Bound, cost_micros: Bound })
+export const UsageLimitsInput = plainObject({ answers: Bound, tokens: Bound, cost_micros: Bound })
 export type UsageLimitsInput = v.InferInput<typeof UsageLimitsInput>
 
 /** {@link UserQuota} as it is set. */
