@@ -22,7 +22,15 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
   beforeEach(async () => {
     const puppet = createPuppet()
     asked = puppet.asked
-    const config = { assistant: { drain_seconds: 0, answer_bytes: 100, system_prompt: 'Be brief.' } }
+    const config = {
+      assistant: {
+        drain_seconds: 0,
+        answer_bytes: 100,
+        system_prompt: 'Be brief.',
+        context: 'path' as const,
+        names: 'never' as const,
+      },
+    }
     service = await startService(await openUrl(), { config, ports: { assistant: puppet.assistant } })
     world = await startThread(service)
   })

@@ -39,7 +39,11 @@ function recording({ db, ...storage }: Storage): Storage {
 describeOnEachDatabase('a quote', (openUrl) => {
   const puppet = createPuppet()
   const service = setUpService(async () =>
-    startWithFiles(await openUrl(), { wrap: recording, ports: { assistant: puppet.assistant } }),
+    startWithFiles(await openUrl(), {
+      config: { assistant: { context: 'path', names: 'never' } },
+      wrap: recording,
+      ports: { assistant: puppet.assistant },
+    }),
   )
   let ada: Person
   let grace: Person
