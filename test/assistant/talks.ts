@@ -48,6 +48,8 @@ function assistantAt(base_url: string) {
     api_key: KEY,
     headers: [`X-Tenant: ${TENANT}`],
     system_prompt: 'Be brief.',
+    context: 'path',
+    names: 'never',
     answer_bytes: ANSWER_BYTES,
     drain_seconds: 0,
   }

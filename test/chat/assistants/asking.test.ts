@@ -1,9 +1,10 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { Message } from '../../../lib/client/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { createPuppet } from '../../support/assistant.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, type Person, startService, startThread } from '../../support/service.ts'
+import { codeOf, innerState, type Person, startService, startThread } from '../../support/service.ts'
 
 describeOnEachDatabase('several assistants', (openUrl) => {
   const puppets = { assistant: createPuppet(), helper: createPuppet(), coder: createPuppet(), boss: createPuppet() }
@@ -188,7 +189,11 @@ describeOnEachDatabase('several assistants', (openUrl) => {
   })
 
   it('come after a participant with their name, and are not searched for in posts of programs', async () => {
-    const coder = await service.signIn('coder')
+    // Since before there was an assistant of this name.
+    const coder = await service.signIn('early')
+    await innerState(service).db.run(
+      sql`UPDATE users SET username = 'coder', username_key = 'coder' WHERE id = ${coder.id}`,
+    )
     const { conversation_id } = await ada.conversations.create({ title: 'Names' })
     await ada.participants.add(conversation_id, { user_id: coder.id })
     const { message, answers } = await ada.messages.postRoot(conversation_id, { content: 'Hello @coder' })

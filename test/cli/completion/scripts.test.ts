@@ -22,7 +22,7 @@ function has(shell: string): boolean {
 
 /** The completions of a line, the same in every shell. */
 const CASES: [line: string, ...found: string[]][] = [
-  ['chat-server us', 'user'],
+  ['chat-server us', 'usage', 'user'],
   ['chat-server user re', 'reset-link', 'revoke-invite'],
   ['chat-server no', 'nodes'],
   ['chat-server nodes ', 'list'],
@@ -90,7 +90,7 @@ describe.skipIf(!has('zsh'))('completion in zsh', () => {
   }
 
   it.each([
-    ['chat-server us\\tli\\t--js\\t', 'user list --json'],
+    ['chat-server use\\tli\\t--js\\t', 'user list --json'],
     ['chat-server limits ass\\tcr\\t--meth\\tGET', 'limits assignments create --method GET'],
     ['chat-server openapi --form\\ty\\t', 'openapi --format yaml'],
     ['chat-server openapi --format=y\\t', 'openapi --format=yaml'],
