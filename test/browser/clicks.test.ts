@@ -236,7 +236,7 @@ describe.skipIf(!hasBrowser)('what the user has to click', () => {
       await page.keyboard.type('Why?')
       await page.keyboard.press('Enter')
       const answer = await puppet.asked()
-      expect(answer.request.turns.at(-1)!.content).toBe('Why?')
+      expect(answer.request.turns.at(-1)!.content).toBe('Ada Lovelace: Why?')
       answer.say('By steam.')
       answer.end()
       await seen(page, 'By steam.')
