@@ -181,7 +181,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   }
   const ctx: Context = Object.assign(parts, { webhooks: createWebhookEngine(parts) })
   commits.subscribe(ctx.webhooks.committed)
-  const meter = createMeter({ meter: ports.meter, config, db, log, now })
+  const meter = createMeter({ meter: ports.meter, config, db, metrics, log, now })
   tasks.handle({ ...handlersOf(ctx), ...mailTasks(mail), 'usage.meter': meter })
   return ctx
 }
@@ -271,7 +271,10 @@ function givenFunctions({ identity, scan, thumbnail }: Ports): Pick<Ports, 'iden
 
 type Handlers = Omit<TaskHandlers, keyof ReturnType<typeof mailTasks> | 'usage.meter'>
 
-/** What runs the tasks of each kind, but mails and entries for the host; those that free space, with half of what is kept for a full disk. */
+/**
+ * What runs the tasks of each kind, but mails and entries for the host; those that free space, with half of what is kept for a
+ * full disk.
+ */
 function handlersOf(ctx: Context): Handlers {
   const handlers: { [Kind in keyof Handlers]: (ctx: Context, run: TaskRun) => Promise<TaskOutcome> } = {
     'conversation.remove': removeConversation,

@@ -20,7 +20,6 @@ export const STOPPING = new Error('The service stops')
 /** The end of an answer. */
 export interface AnswerOutcome {
   end: AnswerEnd
-  failure?: AnswerFailure
   /** Replaces that of the question. */
   metadata?: Metadata | undefined
 }
@@ -60,8 +59,9 @@ export async function ask(
     if (error === ENDED) return undefined
     if (error === STOPPING) return { end: INTERRUPTED }
     const failure = error instanceof AnswerFailure ? error : new AnswerFailure('provider_error', error)
-    ctx.log.warn('An answer failed', { message_id: row.id, code: failure.code, ...causeOf(failure) })
-    return { end: { status: 'failed', finish_reason: 'failed' }, failure }
+    const { code, retry_after_seconds } = failure
+    ctx.log.warn('An answer failed', { message_id: row.id, code, ...causeOf(failure) })
+    return { end: { status: 'failed', finish_reason: 'failed', failure: code, retry_after_seconds } }
   } finally {
     clearTimeout(timeout)
   }

@@ -59,8 +59,8 @@ export function createLeases(
      * Claims an answer for this process; part of the transaction that creates its message, and the last lock it waits
      * for.
      *
-     * @throws ChatError `rate_limited` when the user has too many answers in progress, or a quota is used up, `unavailable` when the service
-     *   has
+     * @throws ChatError `rate_limited` when the user has too many answers in progress, or a quota is used up; `unavailable`
+     *   when the service has too many
      */
     async claim(tx: Queries, row: MessageRow, roles: readonly string[]): Promise<void> {
       const { id: message_id, conversation_id, posted_by, created_at: at } = row

@@ -103,5 +103,5 @@ export function toPiece(value: unknown): CheckedPiece {
 }
 
 function isWebAddress(url: string): boolean {
-  return /^https?:$/.test(URL.parse(url)?.protocol ?? '')
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 }

@@ -118,20 +118,12 @@ async function endRun(
   ctx: RunnerContext,
   tx: Tx,
   run: Run,
-  { end, failure, metadata }: AnswerOutcome,
+  { end, metadata }: AnswerOutcome,
   isAway: boolean,
 ): Promise<boolean> {
   const at = await lockAsSystem(ctx, tx, run.conversation_id)
   if (at === undefined) return false
-  if (
-    !(await endAnswer(
-      tx,
-      run,
-      { ...end, failure: failure?.code, retry_after_seconds: failure?.retry_after_seconds },
-      { only: { writer: run.writer } },
-    ))
-  )
-    return false
+  if (!(await endAnswer(tx, run, end, { only: { writer: run.writer } }))) return false
   if (metadata) await replaceMetadata(tx, run.message_id, toStored(metadata))
   if (isAway) await notifyAsker(ctx, tx, run, at)
   return true

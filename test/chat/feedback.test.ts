@@ -100,6 +100,19 @@ describeService('feedback and marks', (service) => {
     const { messages: later } = await ada.threads.tree(posted.message_id)
     expect(later.map(({ generated }) => generated)).toEqual([undefined, undefined])
   })
+
+  it('tells two posts with one key apart by their marks', async () => {
+    const { ada, conversation_id } = await startThread(service)
+    const post = (generated?: boolean) =>
+      ada.messages.postRoot(
+        conversation_id,
+        { content: 'A poem', generated },
+        { headers: { 'idempotency-key': 'a-poem' } },
+      )
+    const { message_id } = await post(true)
+    expect(await post(true)).toMatchObject({ message_id, idempotency_replayed: 'true' })
+    expect(await codeOf(post())).toBe('idempotency_mismatch')
+  })
 })
 
 async function answered(person: Person, messageId: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { AnswerPiece, AssistantRequest, Turn } from '../provider.ts'
 import { CallFailure } from './failures.ts'
 
 /** The pauses before a call is repeated, in milliseconds. */
-export const PAUSES_MS: readonly number[] = [500, 2_000]
+const PAUSES_MS: readonly number[] = [500, 2_000]
 
 /** A server that asks for a longer one is not called again. */
 const MAX_PAUSE_SECONDS = 30
@@ -12,7 +12,7 @@ const MAX_PAUSE_SECONDS = 30
 export type Said = Exclude<AnswerPiece, string>
 
 /** One call of a model server. */
-export type Call = (request: AssistantRequest) => AsyncIterable<Said>
+type Call = (request: AssistantRequest) => AsyncIterable<Said>
 
 /**
  * Calls a server until it answers. As long as nothing of the answer has arrived, a call is repeated that may succeed the next

@@ -1,4 +1,5 @@
 import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
+import { parseJson } from './json.ts'
 
 /** A piece of a call of a tool, as servers stream it. */
 export interface CallFragment {
@@ -45,7 +46,9 @@ export function createCalls() {
     if (id) return calls.find((call) => call.id === id)
     // Some servers repeat the name with each fragment, others send each call whole.
     if (said?.name)
-      return calls.findLast(({ id, name, text }) => id === undefined && name === said.name && !isJson(text))
+      return calls.findLast(
+        ({ id, name, text }) => id === undefined && name === said.name && parseJson(text) === undefined,
+      )
     return calls.at(-1)
   }
 
@@ -72,14 +75,5 @@ export function createCalls() {
         if (!name) throw new AnswerFailure('invalid_answer', 'a call of no tool')
         return { ...(id && { id }), name, input: value ?? (text || '{}') }
       }),
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
   }
 }

@@ -3,6 +3,7 @@ import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
 import { Usage } from '../../chat/answers/schema.ts'
 import type { CallFragment } from './calls.ts'
 import { failureIn } from './failures.ts'
+import { parseJson } from './json.ts'
 
 /** What one event of a streamed answer, or a response that is not streamed, contains. */
 export interface Chunk {
@@ -59,7 +60,7 @@ const Event = v.pipe(
  * @throws AnswerFailure `provider_error` when the server reports an error, `invalid_answer` for anything else
  */
 export function parseChunk(text: string, summary: (said: string) => string): Chunk {
-  const json = parse(text)
+  const json = parseJson(text)
   if (hasError(json)) throw failureIn(text, summary(text))
   const event = v.safeParse(Event, json)
   if (!event.success) throw new AnswerFailure('invalid_answer', summary(text))
@@ -87,15 +88,6 @@ function toUsage({
     ...usage,
     ...(cached_tokens !== undefined && { cached_tokens }),
     ...(reasoning_tokens !== undefined && { reasoning_tokens }),
-  }
-}
-
-/** @returns `undefined` for invalid JSON: the parser's own error would quote it */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

@@ -6,9 +6,10 @@ import { connectionError, isRefused, readLines, readWhole } from './body.ts'
 import { createCalls } from './calls.ts'
 import { type Chunk, parseChunk } from './chunk.ts'
 import { CallFailure, failureIn, failureOf } from './failures.ts'
-import { readPictures } from './pictures.ts'
+import { readFiles } from './files.ts'
+import { PICTURES } from './pictures.ts'
 import { createQuote, createSummary } from './redact.ts'
-import { readTexts } from './texts.ts'
+import { TEXTS } from './texts.ts'
 
 /** The address of a model server, and the parameters of its requests. */
 export interface OpenAiOptions {
@@ -79,8 +80,8 @@ export function createOpenAi({
 
   return async function* openAi(request) {
     try {
-      const pictures = images ? await readPictures(request) : new Map<string, string>()
-      const texts = text_files ? await readTexts(request) : new Map<string, string>()
+      const pictures = images ? await readFiles(request, PICTURES) : new Map<string, string>()
+      const texts = text_files ? await readFiles(request, TEXTS) : new Map<string, string>()
       for await (const piece of withAttempts((attempt) => call(attempt, { pictures, texts }), request, pauses_ms)) {
         if (request.signal.aborted) return
         yield piece

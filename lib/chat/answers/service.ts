@@ -14,8 +14,8 @@ import { findAnsweredPerson } from './store-streaming.ts'
  * Cancels an answer, or a message that a program streams; the text so far is kept. An ended one is left as it is. If another
  * user than the actor asked the assistant, and has no open stream, they are notified.
  *
- * @throws ChatError `not_found`; `forbidden` unless the actor asked or streams it, is the person who is answered by it, or may moderate the
- *   conversation; where members may stop the answers of its assistant, unless the actor may ask
+ * @throws ChatError `not_found`; `forbidden` unless the actor asked or streams it, is the person who is answered by it, or may
+ *   moderate the conversation; where members may stop the answers of its assistant, unless the actor may ask
  */
 export const cancel = useCase({
   takes: ['actor', 'message_id'],

@@ -45,8 +45,7 @@ const ASKING_LOCK = 7_201_997
 
 /**
  * The number of answers of the assistant in progress in all processes, and of those that this user requested, with the user's
- * own quota. Until the
- * transaction ends no other answer starts, so the numbers stay true. The table is small.
+ * own quota. Until the transaction ends no other answer starts, so the numbers stay true. The table is small.
  */
 export async function lockAndCountUnderWay(
   tx: Queries,
@@ -146,8 +145,8 @@ export function listUnderWayFor(
 }
 
 /**
- * Takes the number `idx` for the writer's next chunk, and those behind it for `count` chunks in all: `taken`; `known` if it had been taken but the commit was not
- * confirmed; `gone` if the writer has lost the answer.
+ * Takes the number `idx` for the writer's next chunk, and those behind it for `count` chunks in all: `taken`; `known` if it had
+ * been taken but the commit was not confirmed; `gone` if the writer has lost the answer.
  */
 export async function takeIndex(
   tx: Queries,

@@ -184,7 +184,7 @@ async function spendOfBot(ctx: Context, { actor, where }: NewPost): Promise<void
 /** What identifies a post with a key: its input, whatever a hook makes of that. */
 function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput }): Repeatable | undefined {
   const { idempotency_key: key, role = 'user', content, metadata, mentions, attachment_ids, title } = input
-  const { quote_id, variant_of, assistant, invocation_id, stream } = input
+  const { quote_id, variant_of, assistant, invocation_id, stream, generated } = input
   if (key === undefined) return undefined
   const more = [
     ...(metadata ? [JSON.stringify(metadata)] : []),
@@ -196,6 +196,7 @@ function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput 
     ...(assistant === undefined ? [] : [`assistant ${assistant}`]),
     ...(invocation_id === undefined ? [] : [`invocation ${invocation_id}`]),
     ...(stream ? ['stream'] : []),
+    ...(generated ? ['generated'] : []),
   ]
   const request = [...Object.values<string>(where), role, content, ...more]
   return { user_id: actor.user_id, key, request }

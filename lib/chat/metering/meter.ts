@@ -4,6 +4,7 @@ import { causeText } from '../../core/errors.ts'
 import { withDeadline } from '../../core/scheduling/deadline.ts'
 import { toInstant } from '../../core/time.ts'
 import { DAY } from '../../core/units.ts'
+import type { Metrics } from '../../metrics/registry.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { TaskHandler, TaskOutcome } from '../../tasks/runner.ts'
 import type { NewTask } from '../../tasks/store.ts'
@@ -29,12 +30,14 @@ export function createMeter({
   meter,
   config,
   db,
+  metrics,
   log,
   now,
 }: {
   meter: ((entry: MeterEntry) => void | Promise<void>) | undefined
   config: Config
   db: Queries
+  metrics: Pick<Metrics, 'taskFailed'>
   log: Log
   now: () => number
 }): TaskHandler {
@@ -56,6 +59,7 @@ export function createMeter({
     } catch (error) {
       log.warn('ports.meter has failed, and is called again', { message_id, cause: causeText(error) })
     }
+    metrics.taskFailed('usage.meter')
     const tries = Number(detail.tries ?? 0) + 1
     return { done: false, detail: { since, tries }, delay_seconds: Math.min(2 ** tries, 3600) }
   }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createOpenAi } from '../../../lib/assistant/openai/provider.ts'
-import { MAX_OF_TEXTS } from '../../../lib/assistant/openai/texts.ts'
+import { MAX_TEXT_BYTES, TEXTS } from '../../../lib/assistant/openai/texts.ts'
 import type { AssistantRequest } from '../../../lib/assistant/provider.ts'
 import { ChatError } from '../../../lib/core/errors.ts'
 import { png } from '../../files/pictures/make.ts'
@@ -40,7 +40,7 @@ it.each<[string, Uint8Array | undefined]>([
   ['what is no UTF-8', Uint8Array.of(0x41, 0xff)],
   ['what has NUL', Buffer.from('a\0b')],
   ['a picture', png(1, 1)],
-  ['what is too large', Buffer.alloc(MAX_OF_TEXTS.file_bytes + 1, 'x')],
+  ['what is too large', Buffer.alloc(MAX_TEXT_BYTES + 1, 'x')],
   ['what cannot be read', undefined],
 ])('the name alone is sent of %s', async (_, bytes) => {
   expect((await sentOf({ a: bytes })).split('\n')).toHaveLength(2)
@@ -48,8 +48,8 @@ it.each<[string, Uint8Array | undefined]>([
 
 it('the newest texts are sent, up to a number and a size', async () => {
   const many = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`f${n}`, Buffer.from(`text ${n}`)]))
-  expect((await sentOf(many)).match(/^text \d$/gm)).toHaveLength(MAX_OF_TEXTS.files)
-  const large = Buffer.alloc(MAX_OF_TEXTS.file_bytes, 'x')
+  expect((await sentOf(many)).match(/^text \d$/gm)).toHaveLength(TEXTS.most.files)
+  const large = Buffer.alloc(MAX_TEXT_BYTES, 'x')
   const sent = await sentOf(Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`f${n}`, large])))
   expect(sent.match(/^x+$/gm)).toHaveLength(4)
 })
