@@ -21,7 +21,9 @@ const wordCounter: Assistant = async function* ({ turns, signal }) {
 }
 
 const storage = await openStorage({ database: 'sqlite::memory:' })
-const chat = createChatService(parseConfig(), storage, { assistant: wordCounter })
+// The texts as they were written, also where several people write.
+const config = parseConfig({ assistant: { names: 'never' } })
+const chat = createChatService(config, storage, { assistant: wordCounter })
 await chat.start()
 await converse(chat, 'How much was said?')
 await chat.close()

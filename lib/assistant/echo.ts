@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Assistant } from './provider.ts'
+import type { Assistant, Turn } from './provider.ts'
 
 /** Slow enough to be visible as a stream. */
 const PAUSE_MS = 30
@@ -13,7 +13,7 @@ const MAX_PIECES = 200
 /** Repeats the prompt, word by word: for a first try and for tests, without a model. */
 export function createEcho(): Assistant {
   return async function* echo({ turns, signal }) {
-    const prompt = turns.at(-1)!.content
+    const prompt = textOf(turns.at(-1)!)
     const { pieces, pause_ms } = toPieces(prompt)
     for (const [index, piece] of pieces.entries()) {
       // Only an abort rejects it, which also clears its timer.
@@ -26,6 +26,11 @@ export function createEcho(): Assistant {
     const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
     yield { finish_reason: 'stop', usage }
   }
+}
+
+/** What a user has written, without the name before it. */
+function textOf({ content, name }: Turn): string {
+  return name === undefined ? content : content.slice(`${name}: `.length)
 }
 
 /** Words with the white space after them, several per chunk for a long text; joined they are `text`. */

@@ -15,6 +15,12 @@ describe('the echo', () => {
     })
   })
 
+  it('repeats a prompt of one of several users without the name before it', async () => {
+    const request = asking('')
+    request.turns = [{ role: 'user', content: 'Ada: Does it run?', name: 'Ada' }]
+    expect((await collect(echo(request))).pieces).toEqual(['Does ', 'it ', 'run?'])
+  })
+
   it('stops during a pause when it is aborted', async () => {
     const abort = new AbortController()
     const answer = echo(asking('one two three', abort.signal))[Symbol.asyncIterator]()
