@@ -68,6 +68,10 @@ async function ask(assistant: AssistantSettings, question: string, take: (text: 
   const request = {
     ...{ message_id: id, conversation_id: id, root_id: id, requested_by: id },
     assistant: key,
+    purpose: 'answer' as const,
+    conversation: { id, title: '' },
+    metadata: {},
+    ...{ tools: [], step: 1, so_far: [] },
     turns: [...system, { role: 'user' as const, content: question }],
     open: (): AsyncIterable<Uint8Array> => {
       throw new ChatError('not_found')

@@ -4,6 +4,8 @@ import { isStorable } from '../core/schema.ts'
 import { wholeLength } from '../core/whole-text.ts'
 import { toJsonText } from './json-value.ts'
 import type { CheckedPart } from './pieces.ts'
+import type { GivenPart } from './provider.ts'
+import { type SoFar, withProviderId } from './so-far.ts'
 
 /** The maximum size of the reasoning of an answer, in bytes; more is dropped. */
 const MAX_REASONING = 64 * 1024
@@ -15,7 +17,7 @@ const MAX_THOUGHTS = 256
 export const MAX_ROW_TEXT = 10_000
 
 /** The maximum size of a row, in bytes of JSON. */
-const MAX_ROW = 64 * 1024
+export const MAX_ROW = 64 * 1024
 
 /** What an answer may have beside text and reasoning. */
 const MOST = { parts: 256, rows: 1_000, bytes: 1024 * 1024 }
@@ -34,15 +36,22 @@ interface OpenPart {
   hasEnded: boolean
 }
 
+/** Where in an answer rows are made. */
+export interface StepPlace {
+  step: number
+  /** What earlier steps have written: limits are those of the whole answer, and a later step may change a part of an earlier one. */
+  so_far: SoFar
+}
+
 /**
  * Makes rows of an answer from what its provider yields beside text.
  *
  * @param id makes the id of a call
  */
-export function createAnswerParts({ next, add }: RowSink, id: () => string) {
-  const known = new Map<string, OpenPart>()
-  const reasoning = { id: -1, end: -1, bytes: 0, parts: 0, half: '' }
-  const used = { parts: 0, rows: 0, bytes: 0 }
+export function createAnswerParts({ next, add }: RowSink, id: () => string, { step, so_far }: StepPlace) {
+  const known = new Map(so_far.parts.flatMap(toKnown))
+  const reasoning = { id: -1, end: -1, half: '', ...so_far.reasoning }
+  const used = { ...so_far.used }
 
   /** @throws AnswerFailure `answer_too_long` */
   function count(counted: { parts: number; rows: number; bytes: number }): void {
@@ -84,28 +93,28 @@ export function createAnswerParts({ next, add }: RowSink, id: () => string) {
 
   function addTool(tool: Extract<CheckedPart, { tool: unknown }>['tool'], provider_data: string | undefined): void {
     const { id: key, name, input, output, error } = tool
-    const part = known.get(`tool ${key}`)
+    const part = known.get(placeOfTool(key))
     if (part && (part.hasEnded || part.name !== name))
       throw new AnswerFailure('invalid_answer', 'a call of a tool that has ended, or has another name')
     const hasEnded = output !== undefined || error !== undefined
     const change: PartChange = {
       id: part?.id ?? next(),
       type: 'tool',
-      ...(!part && { call_id: id(), name, step: 1, by_provider: true as const }),
+      ...(!part && { call_id: id(), name, step, by_provider: true as const }),
       state: error !== undefined ? 'failed' : hasEnded ? 'done' : 'running',
       ...(input !== undefined && { input: checked(input, 'input of a tool') }),
       ...(output !== undefined && { output: checked(output, 'output of a tool') }),
       ...(error !== undefined && { error: { code: 'tool_error', message: error } }),
     }
-    addRow(change, !part, provider_data)
-    known.set(`tool ${key}`, { id: change.id, name, hasEnded })
+    addRow(change, !part, part ? provider_data : withProviderId(provider_data, key))
+    known.set(placeOfTool(key), { id: change.id, name, hasEnded })
   }
 
   function addData(
     { name, key, data }: Extract<CheckedPart, { data: unknown }>['data'],
     provider_data: string | undefined,
   ): void {
-    const place = `data ${name} ${key ?? ''}`
+    const place = placeOfData(name, key)
     const part = known.get(place)
     const change: PartChange = {
       id: part?.id ?? next(),
@@ -128,6 +137,17 @@ export function createAnswerParts({ next, add }: RowSink, id: () => string) {
       else addRow({ id: next(), type: 'source', ...present(piece.source) }, true, provider_data)
     },
   }
+}
+
+const placeOfTool = (id: string) => `tool ${id}`
+const placeOfData = (name: string, key = '') => `data ${name} ${key}`
+
+/** A part that a later step may change. */
+function toKnown(part: GivenPart): [place: string, OpenPart][] {
+  const { id } = part
+  if (part.type === 'data') return [[placeOfData(part.name, part.key), { id, name: part.name, hasEnded: false }]]
+  if (part.type !== 'tool' || part.provider_id === undefined) return []
+  return [[placeOfTool(part.provider_id), { id, name: part.name, hasEnded: part.state !== 'running' }]]
 }
 
 /** The value, if JSON can have it. @throws AnswerFailure `invalid_answer` */

@@ -6,23 +6,38 @@ import type { Metadata } from '../chat/conversations/schema-metadata.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
+import type { AskedCall } from './asked-calls.ts'
 import type { AssistantSettings } from './assistants.ts'
 import { RETRY_MS } from './chunk-writer.ts'
-import { readContext } from './context.ts'
+import { type AnswerContext, readContext } from './context.ts'
 import { readAnswer, type WholeAnswer } from './openai/answer.ts'
 import type { CheckedPart } from './pieces.ts'
-import type { AssistantRequest, Turn } from './provider.ts'
+import type { AssistantRequest, GivenPart, OfferedTool, Turn } from './provider.ts'
 
 /** The reason of an abort: the answer was ended in the database, or the service stops. */
 export const ENDED = new Error('The answer has ended')
 export const STOPPING = new Error('The service stops')
 
-/** The end of an answer. */
+/** The end of an answer, or of one step of it. */
 export interface AnswerOutcome {
   end: AnswerEnd
   /** Replaces that of the question. */
   metadata?: Metadata | undefined
+  /** The calls of tools that the provider asks for, in their order; none of a step that has failed. */
+  calls: AskedCall[]
 }
+
+/** One call of the provider for an answer. */
+export interface Step {
+  /** From 1. */
+  step: number
+  /** The parts that earlier steps have written. */
+  so_far: GivenPart[]
+  /** What may be called; nothing in the last step. */
+  tools: OfferedTool[]
+}
+
+const ONLY_STEP: Step = { step: 1, so_far: [], tools: [] }
 
 /** Where an answer goes while it is read. */
 export interface AnswerOutput {
@@ -38,50 +53,75 @@ export type OpenFile = (userId: string, attachmentId: string) => AsyncIterable<U
 type AskContext = Pick<Context, 'db' | 'metrics' | 'log'> & { assistant: AssistantSettings; openFile: OpenFile }
 
 /**
- * Runs the provider for a message, within the configured time.
+ * Runs the provider for a message, or one step of it, within the configured time.
  *
  * @param output gets each chunk
- * @returns the end of the answer; `undefined` if it {@link ENDED} elsewhere
+ * @returns the end of the step, which is that of the answer if it has no calls; `undefined` if the answer {@link ENDED}
+ *   elsewhere
  */
 export async function ask(
   ctx: AskContext,
   row: MessageRow,
   control: AbortController,
   output: AnswerOutput,
+  step = ONLY_STEP,
 ): Promise<AnswerOutcome | undefined> {
   const { signal } = control
   const timeout = setTimeout(() => control.abort(new AnswerFailure('timeout')), ctx.assistant.timeout_seconds * 1000)
   try {
-    const { finish_reason, usage, metadata } = await read(ctx, row, signal, output)
-    return { end: { status: 'complete', finish_reason, usage }, metadata }
+    const { finish_reason, usage, metadata, calls } = await read(ctx, row, { ...step, signal }, output)
+    return { end: { status: 'complete', finish_reason, usage }, metadata, calls }
   } catch (caught) {
     const error = signal.aborted ? signal.reason : caught
     if (error === ENDED) return undefined
-    if (error === STOPPING) return { end: INTERRUPTED }
+    if (error === STOPPING) return { end: INTERRUPTED, calls: [] }
     const failure = error instanceof AnswerFailure ? error : new AnswerFailure('provider_error', error)
     const { code, retry_after_seconds } = failure
     ctx.log.warn('An answer failed', { message_id: row.id, code, ...causeOf(failure) })
-    return { end: { status: 'failed', finish_reason: 'failed', failure: code, retry_after_seconds } }
+    return { end: { status: 'failed', finish_reason: 'failed', failure: code, retry_after_seconds }, calls: [] }
   } finally {
     clearTimeout(timeout)
   }
 }
 
-async function read(ctx: AskContext, row: MessageRow, signal: AbortSignal, output: AnswerOutput): Promise<WholeAnswer> {
+async function read(
+  ctx: AskContext,
+  row: MessageRow,
+  asked: Step & { signal: AbortSignal },
+  output: AnswerOutput,
+): Promise<WholeAnswer> {
   const started = performance.now()
-  const { id: message_id, conversation_id, root_id } = row
-  const turns = await readTurns(ctx, row, signal)
-  const requested_by = row.posted_by!
-  const open = openerOf(ctx, turns, { requested_by, signal })
-  const place = { message_id, conversation_id, root_id }
-  const pieces = ctx.assistant.write({ ...place, requested_by, assistant: ctx.assistant.key, turns, open, signal })
+  const { signal, so_far } = asked
+  const pieces = ctx.assistant.write(await toRequest(ctx, row, asked))
   let isFirst = true
   const onText: AnswerOutput['text'] = (...text) => {
     if (isFirst) ctx.metrics.firstDelta((performance.now() - started) / 1000)
     isFirst = false
     output.text(...text)
   }
-  return readAnswer(pieces, { signal, answer_bytes: ctx.assistant.answer_bytes }, onText, output.part)
+  const written_bytes = so_far.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0)
+  const bounds = { signal, answer_bytes: ctx.assistant.answer_bytes, written_bytes }
+  return readAnswer(pieces, bounds, onText, output.part)
+}
+
+async function toRequest(
+  ctx: AskContext,
+  row: MessageRow,
+  asked: Step & { signal: AbortSignal },
+): Promise<AssistantRequest> {
+  const { id: message_id, conversation_id, root_id } = row
+  const requested_by = row.posted_by!
+  const { turns, conversation } = await untilRead(ctx, row, asked.signal)
+  return {
+    ...{ message_id, conversation_id, root_id, requested_by },
+    assistant: ctx.assistant.key,
+    purpose: 'answer',
+    conversation,
+    metadata: row.metadata === null ? {} : JSON.parse(row.metadata),
+    ...asked,
+    turns,
+    open: openerOf(ctx, turns, { requested_by, signal: asked.signal }),
+  }
 }
 
 /** Opens the files of these turns, and no others: the text of a message must not lead a provider to another file. */
@@ -101,7 +141,7 @@ function openerOf(
 }
 
 /** The messages that precede the answer. A busy storage does not fail an answer while there is time left. */
-async function readTurns({ assistant, db }: AskContext, row: MessageRow, signal: AbortSignal): Promise<Turn[]> {
+async function untilRead({ assistant, db }: AskContext, row: MessageRow, signal: AbortSignal): Promise<AnswerContext> {
   for (;;) {
     try {
       return await readContext(db, assistant, row)

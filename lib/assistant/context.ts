@@ -15,7 +15,7 @@ import { listQuotedTexts } from '../chat/messages/store-quotes.ts'
 import { listOlder } from '../chat/timeline/store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { AssistantSettings } from './assistants.ts'
-import type { Turn } from './provider.ts'
+import type { AssistantRequest, Turn } from './provider.ts'
 
 /** How many messages an assistant gets at most. */
 const MAX_MESSAGES = 200
@@ -26,24 +26,42 @@ const BEFORE_ROOT = 20
 /** What decides what an assistant gets. */
 type ContextSettings = Pick<AssistantSettings, 'system_prompt' | 'context_bytes' | 'context' | 'names'>
 
-/** What an assistant gets before it answers: its instructions, those of the conversation, and the messages before. */
-export async function readContext(db: Queries, settings: ContextSettings, row: MessageRow): Promise<Turn[]> {
+/** What an assistant gets before it answers. */
+export interface AnswerContext {
+  /** Its instructions, those of the conversation, and the messages before. */
+  turns: Turn[]
+  conversation: AssistantRequest['conversation']
+}
+
+/** What an assistant gets before it answers. */
+export async function readContext(db: Queries, settings: ContextSettings, row: MessageRow): Promise<AnswerContext> {
   const { system_prompt, context_bytes: bytes } = settings
   const place = await findPlaceOfAnswer(db, row.conversation_id)
   const isByArrival = isThreadRead(settings, place)
+  const before = isByArrival ? await listByArrival(db, row, bytes) : await listAtPaths(db, row.root_id, pathsOf(row))
   const messages = await withQuotedTexts(
     db,
-    isByArrival ? await listByArrival(db, row, bytes) : await listAtPaths(db, row.root_id, pathsOf(row)),
+    before.map((message) => (message.id === row.id ? asQuestion(message) : message)),
   )
   // Many model servers take one system message only.
   const prompts = [system_prompt, place?.assistant_prompt].filter((prompt) => prompt)
   const writers = writersOf(messages, settings.names)
-  return toTurns(messages, {
+  const turns = toTurns(messages, {
     ...(prompts.length > 0 && { system_prompt: prompts.join('\n\n') }),
     bytes,
     ...(writers.length > 0 && { names: await findShownNames(db, writers) }),
   })
+  return { turns, conversation: toConversation(row.conversation_id, place) }
 }
+
+/** @param place `undefined` for one that is deleted at this moment */
+function toConversation(id: string, place: PlaceOfAnswer | undefined): AssistantRequest['conversation'] {
+  const { title = '', ref = null, metadata = null } = place ?? {}
+  return { id, title, ...(ref !== null && { ref }), ...(metadata !== null && { metadata: JSON.parse(metadata) }) }
+}
+
+/** The answer before it has anything: what earlier steps have written is no turn. */
+const asQuestion = (row: MessageRow): MessageRow => ({ ...row, content: '', attachment_list: null })
 
 function isThreadRead({ context }: ContextSettings, place: PlaceOfAnswer | undefined): boolean {
   return context === 'thread' || (context === 'auto' && place !== undefined && layoutOf(place) === 'stream')

@@ -10,8 +10,13 @@ const MAX_DEPTH = 32
  *   that is nested too deeply
  */
 export function toJsonText(value: unknown, name: string): string {
-  if (!isExact(value, MAX_DEPTH)) throw new AnswerFailure('invalid_answer', `${name} that JSON cannot have`)
+  if (!isExactJson(value)) throw new AnswerFailure('invalid_answer', `${name} that JSON cannot have`)
   return JSON.stringify(value)
+}
+
+/** Whether JSON can have the value, and keeps it as it is. */
+export function isExactJson(value: unknown): boolean {
+  return isExact(value, MAX_DEPTH)
 }
 
 function isExact(value: unknown, depth: number): boolean {

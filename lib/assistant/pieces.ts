@@ -20,6 +20,13 @@ const Tool = v.strictObject({
   error: v.optional(text(MAX_LENGTH.remark)),
 })
 
+// A model may call what does not exist: the call is answered, and need not have the name of a tool.
+const ToolCall = v.strictObject({
+  id: v.optional(text(MAX_LENGTH.subject)),
+  name: v.pipe(text(MAX_LENGTH.name), v.minLength(1)),
+  input: v.optional(v.unknown()),
+})
+
 const Source = v.pipe(
   v.strictObject({
     url: v.optional(v.pipe(text(MAX_LENGTH.url), v.check(isWebAddress))),
@@ -56,6 +63,7 @@ const Piece = v.union([
     ...PROVIDER_DATA,
   }),
   v.strictObject({ reasoning: v.string(), ...PROVIDER_DATA }),
+  v.strictObject({ tool_call: ToolCall, ...PROVIDER_DATA }),
   v.strictObject({ tool: Tool, ...PROVIDER_DATA }),
   v.strictObject({ source: Source, ...PROVIDER_DATA }),
   v.strictObject({ data: Data, ...PROVIDER_DATA }),
@@ -77,6 +85,9 @@ export type CheckedPart = Extract<
   CheckedPiece,
   { reasoning: unknown } | { tool: unknown } | { source: unknown } | { data: unknown }
 >
+
+/** A call of a tool, as its provider has yielded it. */
+export type CheckedCall = Extract<CheckedPiece, { tool_call: unknown }>
 
 /** Whether a chunk is a part, and no text. */
 export function isPart(piece: CheckedPiece): piece is CheckedPart {

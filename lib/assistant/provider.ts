@@ -1,4 +1,4 @@
-import type { Usage } from '../api/answers.ts'
+import type { Part, Usage } from '../api/answers.ts'
 import type { Config } from '../api/config.ts'
 
 /** The author of a turn. */
@@ -14,6 +14,24 @@ export interface Turn {
   name?: string
   /** The files of the message. */
   attachments?: { id: string; name: string; type: string; size: number }[]
+  /** The parts of an earlier answer that has others than text. */
+  parts?: GivenPart[]
+}
+
+/** A part of an answer as its provider gets it, in a later step or for a later answer. */
+export type GivenPart = Part & {
+  /** The last that was kept with a chunk of the part. */
+  provider_data?: unknown
+  /** The `id` that the provider gave to a call that it runs itself. */
+  provider_id?: string
+}
+
+/** A tool that an answer may use. */
+export interface OfferedTool {
+  name: string
+  description: string
+  /** The JSON Schema of its input, which is an object. */
+  schema: object
 }
 
 /** The input of an assistant. */
@@ -25,6 +43,18 @@ export interface AssistantRequest {
   requested_by: string
   /** The key of the assistant that is asked: one function may write the answers of several. */
   assistant: string
+  /** What is wanted: an answer. */
+  purpose: 'answer' | 'title'
+  /** The conversation. */
+  conversation: { id: string; title: string; ref?: string; metadata?: Record<string, unknown> }
+  /** The metadata of the question; `{}` without any. */
+  metadata: Record<string, unknown>
+  /** The tools that may be called with `{ tool_call }`; empty in the last step. */
+  tools: OfferedTool[]
+  /** How often the provider was called for this answer, from 1: with tools, once more after the calls of each step. */
+  step: number
+  /** The parts of this answer that earlier steps have written, calls of tools with their results; empty in the first. */
+  so_far: GivenPart[]
   /** The path from the thread's root to the message, oldest first; the last turn is the prompt. Never empty. */
   turns: Turn[]
   /**

@@ -16,6 +16,7 @@ import type { AssistantSettings, Assistants } from './assistants.ts'
 import { type ChunkWriter, createChunkWriter } from './chunk-writer.ts'
 import { type Draft, endText } from './drafts.ts'
 import { createLeases } from './leases.ts'
+import { toSoFar } from './so-far.ts'
 
 /** A message that the host writes in this process. */
 export interface HostedMessage {
@@ -30,6 +31,12 @@ export interface HostedMessage {
 
 /** The maximum length of a chunk that the host writes: a UTF-16 unit takes at most 3 bytes of UTF-8. */
 const HOSTED_LENGTH = Math.floor(MAX_LENGTH.chunk / 3)
+
+/** The end of an answer whose provider calls tools. */
+const WITHOUT_TOOLS: AnswerOutcome = {
+  end: { status: 'failed', finish_reason: 'failed', failure: 'invalid_answer' },
+  calls: [],
+}
 
 interface Run extends Draft {
   control: AbortController
@@ -118,7 +125,7 @@ async function endRun(
   ctx: RunnerContext,
   tx: Tx,
   run: Run,
-  { end, metadata }: AnswerOutcome,
+  { end, metadata }: Omit<AnswerOutcome, 'calls'>,
   isAway: boolean,
 ): Promise<boolean> {
   const at = await lockAsSystem(ctx, tx, run.conversation_id)
@@ -135,7 +142,7 @@ function createAnswerOutput({ id }: RunnerContext, chunkWriter: ChunkWriter, run
     next: () => endText(run),
     add: (part: PartChange, provider_data?: string) => chunkWriter.addRow(run, { content: '', part, provider_data }),
   }
-  const parts = createAnswerParts(sink, id)
+  const parts = createAnswerParts(sink, id, { step: 1, so_far: toSoFar([]) })
   const stopIfLost = () => run.isLost && run.control.abort(ENDED)
   return {
     text(text, provider_data) {
@@ -157,8 +164,9 @@ function createRuns(ctx: RunnerContext, chunkWriter: ChunkWriter, writer: string
 
   async function write(assistant: AssistantSettings, row: MessageRow, run: Run): Promise<void> {
     try {
-      const outcome = await ask({ ...ctx, assistant }, row, run.control, createAnswerOutput(ctx, chunkWriter, run))
-      if (!outcome) return
+      const asked = await ask({ ...ctx, assistant }, row, run.control, createAnswerOutput(ctx, chunkWriter, run))
+      if (!asked) return
+      const outcome = asked.calls.length > 0 ? WITHOUT_TOOLS : asked
       const isAway = !(await ctx.presence.hasStream(row.posted_by!))
       const isEnded = await chunkWriter.settle(run, (tx) => endRun(ctx, tx, run, outcome, isAway))
       if (isEnded) ctx.metrics.answered(outcome.end.status)

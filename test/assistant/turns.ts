@@ -6,7 +6,10 @@ export function asking(prompt: string, signal = new AbortController().signal): A
   const [message_id, conversation_id, requested_by] = ['message', 'conversation', 'ada']
   const turns = [{ role: 'user' as const, content: prompt, user_id: requested_by }]
   const place = { message_id, conversation_id, root_id: message_id }
-  return { ...place, requested_by, assistant: 'assistant', turns, open: () => missing(), signal }
+  const conversation = { id: conversation_id, title: 'Colours' }
+  const step = { step: 1, so_far: [], tools: [] }
+  const asked = { requested_by, assistant: 'assistant', purpose: 'answer' as const, conversation, metadata: {} }
+  return { ...place, ...asked, ...step, turns, open: () => missing(), signal }
 }
 
 // biome-ignore lint/correctness/useYield: these threads have no files.

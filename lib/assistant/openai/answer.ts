@@ -5,11 +5,18 @@ import type { Metadata } from '../../chat/conversations/schema-metadata.ts'
 import { isVisible } from '../../core/characters.ts'
 import { isStorable } from '../../core/schema.ts'
 import { wholeLength } from '../../core/whole-text.ts'
+import { type AskedCall, toAskedCall } from '../asked-calls.ts'
 import { type CheckedPart, isPart, toPiece } from '../pieces.ts'
 import type { AnswerPiece } from '../provider.ts'
 
 /** How long chunks are read before other work gets a turn. */
 const TURN_MS = 10
+
+/** How many calls of one step are kept: more than the service runs. */
+const MAX_CALLS = 64
+
+/** What precedes the first text of a later step, if earlier ones have text. */
+const BETWEEN_STEPS = '\n\n'
 
 /** What is known of an answer when it is complete. */
 export interface WholeAnswer {
@@ -17,6 +24,17 @@ export interface WholeAnswer {
   usage?: Usage | undefined
   /** Replaces that of the question. */
   metadata?: Metadata | undefined
+  /** The calls of tools that the provider asks for, in their order. */
+  calls: AskedCall[]
+}
+
+/** What bounds an answer. */
+export interface Bounds {
+  signal: AbortSignal
+  /** The maximum size of the text, in bytes of UTF-8. */
+  answer_bytes: number
+  /** The size of the text that earlier steps have written. */
+  written_bytes?: number
 }
 
 /**
@@ -30,13 +48,14 @@ export interface WholeAnswer {
  */
 export async function readAnswer(
   pieces: AsyncIterable<AnswerPiece>,
-  { signal, answer_bytes }: { signal: AbortSignal; answer_bytes: number },
+  { signal, answer_bytes, written_bytes = 0 }: Bounds,
   take: (text: string, provider_data?: string) => void,
   takePart: (part: CheckedPart) => void = () => {},
 ): Promise<WholeAnswer> {
-  const answer: WholeAnswer = { finish_reason: 'stop' }
+  const answer: WholeAnswer = { finish_reason: 'stop', calls: [] }
   let half = ''
-  let room = answer_bytes
+  let room = answer_bytes - written_bytes
+  let isFirst = written_bytes > 0 // text of this step, with text before it
   let isSeen = false
   for await (const piece of abortable(pieces, signal)) {
     const checked = toPiece(piece)
@@ -45,14 +64,21 @@ export async function readAnswer(
       isSeen ||= 'data' in checked
       continue
     }
+    if ('tool_call' in checked) {
+      if (answer.calls.length < MAX_CALLS) answer.calls.push(toAskedCall(checked))
+      isSeen = true
+      continue
+    }
     const { delta = '', usage, finish_reason, metadata, provider_data } = checked
     answer.usage = usage ?? answer.usage
     answer.metadata = metadata ?? answer.metadata
     answer.finish_reason = finish_reason ?? answer.finish_reason
 
     const text = half + delta
-    const whole = text.slice(0, wholeLength(text))
-    half = text.slice(whole.length)
+    const end = wholeLength(text)
+    half = text.slice(end)
+    const whole = isFirst && end > 0 ? apart(text.slice(0, end)) : text.slice(0, end)
+    isFirst &&= end === 0
     if (!isStorable(whole)) throw new AnswerFailure('invalid_answer', 'text with NUL or half a character')
     room -= Buffer.byteLength(whole)
     if (room < 0) throw new AnswerFailure('answer_too_long')
@@ -63,6 +89,9 @@ export async function readAnswer(
   if (!isSeen) throw new AnswerFailure('empty_answer')
   return answer
 }
+
+/** The first text of a step, apart from what precedes it. */
+const apart = (text: string) => (text.startsWith(BETWEEN_STEPS) ? text : BETWEEN_STEPS + text)
 
 /** Passes chunks on until `signal` aborts: then it throws the reason, even if the source ignores the signal. */
 async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {

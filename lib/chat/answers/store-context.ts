@@ -2,16 +2,20 @@ import type { Queries } from '../../storage/database.ts'
 import { sql } from '../../storage/sql.ts'
 import type { Layout } from '../conversations/schema-look.ts'
 
-/** What a conversation tells its assistants. */
+/** A conversation, and what it tells its assistants. */
 export interface PlaceOfAnswer {
   assistant_prompt: string | null
   layout: Layout | null
   is_direct: number
+  title: string
+  ref: string | null
+  /** As JSON. */
+  metadata: string | null
 }
 
-/** What a conversation tells its assistants. By primary key. */
+/** A conversation, and what it tells its assistants. By primary key. */
 export function findPlaceOfAnswer(db: Queries, conversationId: string): Promise<PlaceOfAnswer | undefined> {
   return db.get<PlaceOfAnswer>(
-    sql`SELECT assistant_prompt, layout, is_direct FROM conversations WHERE id = ${conversationId}`,
+    sql`SELECT assistant_prompt, layout, is_direct, title, ref, metadata FROM conversations WHERE id = ${conversationId}`,
   )
 }

@@ -22,6 +22,13 @@ export async function insertPart(tx: Queries, row: PartChunk): Promise<void> {
   )
 }
 
+/** All rows of an answer with what its provider keeps with them, in order. By primary key. */
+export function listGivenRows(db: Queries, messageId: string): Promise<(PartRow & Pick<PartChunk, 'provider_data'>)[]> {
+  return db.all(
+    sql`SELECT content, part, provider_data FROM message_chunks WHERE message_id = ${messageId} ORDER BY idx`,
+  )
+}
+
 /** Stores the parts of an answer with its message. */
 export async function setParts(tx: Queries, messageId: string, parts: string): Promise<void> {
   await tx.run(sql`UPDATE messages SET parts = ${parts} WHERE id = ${messageId}`)

@@ -19,8 +19,8 @@ async function read(source: AsyncIterable<AnswerPiece>, options: { signal?: Abor
 it('passes on each text, and the metadata at the end', async () => {
   const usage = { prompt_tokens: 1, total_tokens: 3 }
   const given = pieces('a', { delta: 'b' }, {}, '', { usage: {} }, { usage, finish_reason: 'length' })
-  expect(await read(given)).toEqual({ taken: ['a', 'b'], end: { finish_reason: 'length', usage } })
-  expect(await read(pieces('a'))).toEqual({ taken: ['a'], end: { finish_reason: 'stop' } })
+  expect(await read(given)).toEqual({ taken: ['a', 'b'], end: { finish_reason: 'length', usage, calls: [] } })
+  expect(await read(pieces('a'))).toEqual({ taken: ['a'], end: { finish_reason: 'stop', calls: [] } })
 })
 
 it('joins a character that was split in two', async () => {
