@@ -6,6 +6,7 @@ import { cutName } from '../../examples/web-chat/src/files/cut-name.ts'
 import { decodeText } from '../../examples/web-chat/src/markdown/entities.ts'
 import { safeHref } from '../../examples/web-chat/src/markdown/links.ts'
 import { plainExcerpt, plainOf } from '../../examples/web-chat/src/markdown/plain.ts'
+import { texts as answers } from '../../examples/web-chat/src/texts/answers-en.ts'
 import { texts as compose } from '../../examples/web-chat/src/texts/compose-en.ts'
 import { directionOf } from '../../examples/web-chat/src/texts/direction.ts'
 import { texts as entry } from '../../examples/web-chat/src/texts/entry-en.ts'
@@ -147,7 +148,8 @@ it.each(readdirSync(LANGUAGES).map((name) => name.replace(/\.ts$/, '')))(
   'the language %s has every text',
   async (code) => {
     const { texts } = await import(`${LANGUAGES}${code}.ts`)
-    const wanted = code === 'en' ? first : { ...first, ...compose, ...entry, ...room, ...settings, ...integrations }
+    const wanted =
+      code === 'en' ? first : { ...first, ...answers, ...compose, ...entry, ...room, ...settings, ...integrations }
     expect(placesOf(texts).sort()).toEqual(placesOf(wanted).sort())
     expect(new Intl.DisplayNames([code], { type: 'language', fallback: 'none' }).of(code)).toBeTruthy()
   },

@@ -14,7 +14,7 @@ const Lightbox = lazy(() => import('./lightbox.tsx').then(({ Lightbox }) => Ligh
 /** How many pictures of a message are shown; the others are counted on the last of them. */
 const MAX_SHOWN = 4
 
-interface FilesProps {
+export interface FilesProps {
   files: readonly Attachment[]
   message: Picture['message']
 }

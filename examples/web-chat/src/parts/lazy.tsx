@@ -5,8 +5,13 @@ import { ErrorNote } from './error-note.tsx'
 /**
  * A component of a file of its own, which is loaded when it is first shown, with its style: the first screen is smaller
  * without them. After a failure it is loaded when it is shown the next time.
+ *
+ * @param Until what is shown in its place until then, if anything is
  */
-export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+export function lazy<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  Until?: ComponentType<Props>,
+): ComponentType<Props> {
   let Loaded: ComponentType<Props> | undefined
   return function Lazy(props: Props) {
     const [state, show] = useState<{ error?: unknown }>({})
@@ -29,9 +34,12 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
     }, [])
     if (Loaded) return <Loaded {...props} />
     return (
-      <div class="toast">
-        <ErrorNote error={state.error} />
-      </div>
+      <>
+        {Until && <Until {...props} />}
+        <div class="toast">
+          <ErrorNote error={state.error} />
+        </div>
+      </>
     )
   }
 }

@@ -18,6 +18,7 @@ import { lazy } from '../parts/lazy.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { texts } from '../texts/texts.ts'
 import { authorOf } from '../threads/author.ts'
+import { isRunning } from '../threads/is-running.ts'
 import { lastEditableOf } from '../threads/last-own.ts'
 import { TypingLine } from '../threads/typing-line.tsx'
 import { MessageStream } from './stream.tsx'
@@ -44,7 +45,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
   const variants = useVariants(view.messages)
   const notices = useNotices(id, undefined, conversation.joined === false)
   useKept(part, view, `/api/conversations/${id}/messages`, ({ messages }) => ({
-    messages: messages.filter(({ pending, status }) => !pending && status !== 'streaming').slice(-MAX_KEPT),
+    messages: messages.filter((message) => !message.pending && !isRunning(message)).slice(-MAX_KEPT),
   }))
   const [quoted, setQuoted] = useQuote(user.id, id, id)
   const [editing, setEditing] = useState<string>()
@@ -72,7 +73,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
     if (view.has_newer) await part.jumpTo('newest')
     const last = variants
       .shownOf(part.getSnapshot().messages)
-      .findLast(({ pending, deleted_at, status }) => !pending && !deleted_at && status !== 'streaming')
+      .findLast((message) => !message.pending && !message.deleted_at && !isRunning(message))
     return last && last.depth < features.limits.max_depth ? last : undefined
   }
 

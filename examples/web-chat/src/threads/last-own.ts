@@ -1,4 +1,5 @@
 import type { StoreMessage } from 'chat-server/client/store'
+import { isRunning } from './is-running.ts'
 
 /** The id of the last message, by arrival, that the user has written and not deleted. */
 export function lastOwnOf(messages: readonly StoreMessage[], user_id: string): string | undefined {
@@ -13,7 +14,7 @@ export function lastOwnOf(messages: readonly StoreMessage[], user_id: string): s
 /** The id of the last message that the user can edit: an own one, or the answer to an own question. */
 export function lastEditableOf(messages: readonly StoreMessage[], user_id: string): string | undefined {
   const questions = messages.filter(
-    ({ prompt, requested_by, status }) => prompt !== undefined && requested_by === user_id && status !== 'streaming',
+    (message) => message.prompt !== undefined && message.requested_by === user_id && !isRunning(message),
   )
   return lastOwnOf([...messages, ...questions.map((message) => ({ ...message, author_user_id: user_id }))], user_id)
 }

@@ -8,6 +8,7 @@ import { IconButton } from '../parts/icon-button.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { texts } from '../texts/texts.ts'
+import { isRunning } from './is-running.ts'
 import type { ArticleProps } from './message.tsx'
 import { type MessageChoice, useMessageChoices } from './message-choices.ts'
 import { useIsNear } from './near.ts'
@@ -66,7 +67,7 @@ function Actions({ place, wanted, ...props }: ActionsProps) {
       {(can.has('react') || can.has('reply') || onThread) && (
         <div class="at-hand">
           {can.has('react') && <ReactionMenu message={message} onMore={onMore} />}
-          {can.has('reply') && message.status !== 'streaming' && (
+          {can.has('reply') && !isRunning(message) && (
             <IconButton icon="reply" label={messages.reply} onClick={() => onReply(message)} />
           )}
           {onThread && <IconButton icon="chat" label={messages.thread} onClick={() => onThread(message)} />}

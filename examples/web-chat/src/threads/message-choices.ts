@@ -8,6 +8,7 @@ import { showToast } from '../parts/toast.tsx'
 import { shownProfile } from '../people/shown-profile.ts'
 import { texts } from '../texts/texts.ts'
 import { askAgain } from './ask-again.ts'
+import { isRunning } from './is-running.ts'
 import type { ArticleProps } from './message.tsx'
 import { rate, ratingOf } from './rating.ts'
 import { selectText } from './select-text.ts'
@@ -32,10 +33,10 @@ export function useMessageChoices(
 ): MessageChoice[] {
   const { client, store } = useApp()
   const { messages } = texts.value
-  const { id, status, pinned, prompt, root_id, conversation_id } = message
+  const { id, pinned, prompt, root_id, conversation_id } = message
   const isOwn = message.author_user_id === user_id
   const author = message.author_user_id ?? message.requested_by
-  const isComplete = status !== 'streaming'
+  const isComplete = !isRunning(message)
   // What is one's own is taken back where one may no longer write, but where it is frozen.
   const mayRemove = can.has('moderate') || ((isOwn || message.requested_by === user_id) && !isFrozen)
   const attempt = (act: () => Promise<unknown>) => () =>

@@ -11,6 +11,7 @@ import { texts } from '../texts/texts.ts'
 import { longTime, shortTime, timeOf } from '../texts/time.ts'
 import { askAgain } from './ask-again.ts'
 import { TextForm } from './edit-form.tsx'
+import { isRunning } from './is-running.ts'
 import { PendingNote } from './pending-note.tsx'
 import { QuotedMessage } from './quoted-message.tsx'
 
@@ -37,7 +38,7 @@ export function Question(props: QuestionProps) {
   const { messages, composer } = texts.value
   const { prompt, created_at, pending, requested_by = pending ? user_id : undefined } = message
   const name = people.nameOf(requested_by)
-  const mayEdit = canAsk && requested_by === user_id && !pending && message.status !== 'streaming'
+  const mayEdit = canAsk && requested_by === user_id && !pending && !isRunning(message)
   const isEditing = mayEdit && props.isEditing
 
   /** Asks another question in its place: the answer is another one to the same message. */

@@ -13,6 +13,7 @@ import { useVariants } from '../stream/use-variants.ts'
 import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 import { useAnswered } from './answered.ts'
+import { isRunning } from './is-running.ts'
 import { lastEditableOf } from './last-own.ts'
 import { isTalkOf, ReplyBox } from './reply-box.tsx'
 
@@ -67,7 +68,7 @@ export function ThreadStream(props: ThreadViewProps) {
     conversation_id,
     root,
     messages: messages
-      .filter(({ id, pending, status }) => id !== root_id && !pending && status !== 'streaming')
+      .filter((message) => message.id !== root_id && !message.pending && !isRunning(message))
       .slice(-MAX_KEPT),
     ...(has_older && { next_before: messages[0]?.id }),
   }))

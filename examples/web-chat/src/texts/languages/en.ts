@@ -1,3 +1,4 @@
+import type { texts as answers } from '../answers-en.ts'
 import type { texts as compose } from '../compose-en.ts'
 import type { texts as entry } from '../entry-en.ts'
 import type { texts as integrations } from '../integrations-en.ts'
@@ -207,20 +208,6 @@ export const texts = {
     remove_title: 'Delete this message?',
     remove_text: 'Replies to it stay.',
     stop: 'Stop',
-    thinking: 'Thinking…',
-    cancelled: 'Stopped.',
-    failed: 'The answer failed.',
-    failures: {
-      timeout: 'The assistant took too long.',
-      provider_error: 'The assistant could not answer.',
-      provider_busy: 'The assistant is busy.',
-      connection_lost: 'The connection to the assistant broke off.',
-      invalid_answer: 'The assistant sent an invalid answer.',
-      empty_answer: 'The assistant had nothing to say.',
-      answer_too_long: 'The answer was longer than allowed.',
-    },
-    interrupted: 'The answer was interrupted.',
-    perhaps_cut: 'The answer may be cut off.',
     good_answer: 'Good answer',
     poor_answer: 'Poor answer',
     take_back_good: 'Not a good answer after all',
@@ -284,4 +271,10 @@ export const texts = {
 export type FirstTexts = typeof texts
 
 /** The texts of the page in a language. */
-export type Texts = FirstTexts & typeof compose & typeof entry & typeof room & typeof settings & typeof integrations
+export type Texts = FirstTexts &
+  typeof answers &
+  typeof compose &
+  typeof entry &
+  typeof room &
+  typeof settings &
+  typeof integrations
