@@ -57,6 +57,7 @@ export type { AuditEntry } from './accounts/audit/store.ts'
 export type { Client } from './accounts/sessions/service.ts'
 export type { AssistantSettings, Assistants } from './assistant/assistants.ts'
 export type { Turn, TurnRole } from './assistant/provider.ts'
+export type { Tool } from './assistant/tools/tool.ts'
 export type {
   CloseReason,
   ConversationStreamEvent,

@@ -13,6 +13,21 @@ export type {
   TextPiece,
   Turn,
 } from './assistant/provider.ts'
+export {
+  type ApprovalOptions,
+  type DefinedTool,
+  defineTool,
+  type ToolCall,
+  type ToolDefinition,
+  ToolFailure,
+  type ToolInput,
+  type ToolPart,
+  type ToolResult,
+  type ToolUser,
+  toolResult,
+  type Validated,
+} from './assistant/tools/definition.ts'
+export type { StandardIssue, StandardSchema } from './assistant/tools/standard-schema.ts'
 export { AnswerFailure } from './chat/answers/answer-failure.ts'
 export type { MeterEntry } from './chat/metering/entry.ts'
 export { type Config, ConfigError, type ConfigInput, parseConfig } from './config/parse.ts'

@@ -11,6 +11,7 @@ const HOOK_KINDS: Record<keyof Hooks, Kind> = {
 const PORT_KINDS: Record<keyof Ports, Kind> = {
   assistant: FUNCTION,
   assistants: { text: 'an object of assistants', accepts: isAssistants },
+  tools: { text: 'an object of tools', accepts: isObject },
   identity: FUNCTION,
   mail: FUNCTION,
   notify: FUNCTION,

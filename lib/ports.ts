@@ -1,6 +1,7 @@
 import type { Attachment, Notification } from './api/entities.ts'
 import type { PersistedEvent } from './api/events.ts'
 import type { Assistant, HostedAssistant } from './assistant/provider.ts'
+import type { DefinedTool } from './assistant/tools/definition.ts'
 import type { MeterEntry } from './chat/metering/entry.ts'
 import type { ParticipantRole } from './core/access.ts'
 import type { Actor } from './core/actor.ts'
@@ -77,6 +78,8 @@ export interface Ports {
    * come after those of the configuration, and replace one with the same key.
    */
   assistants?: Record<string, HostedAssistant>
+  /** Tools that assistants may use, by the names in their setting `tools`: made by `defineTool`. */
+  tools?: Record<string, DefinedTool>
   /**
    * Identifies the caller with the host's own authentication; `undefined` or `null` for a caller that is not signed in.
    * With it, it alone decides: sessions, CSRF tokens and API keys of the service have no effect, and its sign-in routes
@@ -134,6 +137,7 @@ const HOOKS: NamesOf<Hooks> = { beforeMessage: 0, beforeJoin: 0, afterEvent: 0, 
 export const PORTS: NamesOf<Ports> = {
   assistant: 0,
   assistants: 0,
+  tools: 0,
   identity: 0,
   mail: 0,
   notify: 0,

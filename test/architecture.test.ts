@@ -67,7 +67,7 @@ const IMPURE = ['lib/core/ids.ts', 'lib/core/time.ts']
 /** The only places that name a package, in types too: ours are published without theirs. */
 const FENCES: Record<string, string[]> = {
   h3: ['lib/http/**'],
-  '@valibot/to-json-schema': ['lib/http/**'],
+  '@valibot/to-json-schema': ['lib/http/**', 'lib/assistant/tools/**'],
   db0: ['lib/storage/**'],
   'pg-copy-streams': ['lib/storage/postgres/**'],
   'better-sqlite3': ['lib/storage/**'],

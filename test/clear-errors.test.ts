@@ -58,6 +58,7 @@ const CASES: Record<string, Record<string, Case[]>> = {
     AnswerFailure: TAKES_ANY,
     ChatError: TAKES_ANY,
     ConfigError: TAKES_ANY,
+    ToolFailure: TAKES_ANY,
     createChatService: [
       [[], 'the configuration must come from parseConfig: pass parseConfig({ … })'],
       [[null], 'the configuration must come from parseConfig'],
@@ -70,9 +71,14 @@ const CASES: Record<string, Record<string, Case[]>> = {
       [[parseConfig(), { db: {} }, null], 'createChatService needs an object'],
       [[parseConfig(), { db: {} }, { identity: 'x' }], 'createChatService: "identity" must be a function'],
       [[parseConfig(), { db: {} }, { log: 1 }], '"log" must be an object with debug, info, warn, error'],
+      [[parseConfig(), { db: {} }, { tools: 'refund' }], '"tools" must be an object of tools'],
       [[parseConfig(), { db: {} }, { hooks: null }], '"hooks" must be an object of hooks'],
       [[parseConfig(), { db: {} }, { hooks: { beforeMessage: {} } }], 'hooks: "beforeMessage" must be a function'],
       [[parseConfig(), { db: {} }, { hooks: { failure: 'ignore' } }], '"failure" must be "refuse" or "pass"'],
+    ],
+    defineTool: [
+      [[], 'defineTool: needs an object'],
+      [[{}], 'defineTool: description must be set'],
     ],
     jwtIdentity: [
       [[], 'jwtIdentity needs an object'],
@@ -107,6 +113,10 @@ const CASES: Record<string, Record<string, Case[]>> = {
     restoreStorage: [
       [[], 'restoreStorage: pass the database and the backup'],
       [['sqlite:./data/chat.db'], 'restoreStorage: pass the database and the backup'],
+    ],
+    toolResult: [
+      [[], 'toolResult needs { output, parts }'],
+      [[{ output: 1 }], 'toolResult needs { output, parts }, and parts must be a list'],
     ],
   },
   './h3': {

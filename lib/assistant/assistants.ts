@@ -7,14 +7,20 @@ import {
   namedAssistants,
   problemOfNamed,
 } from '../config/assistants.ts'
-import type { Config } from '../config/parse.ts'
+import { type Config, ConfigError } from '../config/parse.ts'
 import type { Ports } from '../ports.ts'
 import { createAssistant } from './create.ts'
 import type { Assistant, HostedAssistant } from './provider.ts'
+import { createTools } from './tools/create.ts'
+import type { Tool } from './tools/tool.ts'
+
+type Tools = ReadonlyMap<string, Tool>
 
 /** An assistant of the service: what pages show of it, what it gets, and what writes its answers. */
 export interface AssistantSettings
-  extends Omit<AssistantConfig, 'provider' | 'base_url' | 'model' | 'api_key' | 'headers'> {
+  extends Omit<AssistantConfig, 'provider' | 'base_url' | 'model' | 'api_key' | 'headers' | 'tools'> {
+  /** What it may use, in the order of its setting. */
+  tools: readonly Tool[]
   write: Assistant
 }
 
@@ -33,52 +39,86 @@ export interface Assistants {
   readonly inTexts: boolean
 }
 
-/** The assistants that the configuration and the host name. */
-export function createAssistants(config: Config, { assistant, assistants = {} }: Ports): Assistants {
-  const own = ofDefault(config, assistant)
+/**
+ * The assistants that the configuration and the host name.
+ *
+ * @throws ConfigError for a tool in their settings that does not exist
+ * @throws TypeError for an assistant, or a tool, that a host names wrongly
+ */
+export function createAssistants(config: Config, ports: Ports): Assistants {
+  const { assistant, assistants = {} } = ports
+  const tools = createTools(ports)
+  const settings = namedAssistants(config).filter(({ key }) => !Object.hasOwn(assistants, key))
+  assertTools([defaultAssistant(config), ...settings], tools)
+  const own = ofDefault(config, tools, assistant)
   const isOffered = assistant !== undefined || (config.assistant.provider ?? 'none') !== 'none'
-  const named = new Map(namedAssistants(config).map((each) => [each.key, configured(each)]))
-  for (const [key, each] of Object.entries(assistants)) named.set(key, hosted(config, key, each))
+  const named = new Map(settings.map((each) => [each.key, configured(each, tools)]))
+  for (const [key, each] of Object.entries(assistants)) named.set(key, hosted(config, tools, key, each))
   const offered = [...(isOffered ? [own!] : []), ...named.values()]
   const byKey = new Map(offered.map((each) => [each.key, each]))
   return { offered, fallback: offered[0] ?? own, find: (key) => byKey.get(key), inTexts: true }
 }
 
-function ofDefault(config: Config, assistant: Assistant | undefined): AssistantSettings | undefined {
+/** @throws ConfigError */
+function assertTools(assistants: AssistantConfig[], tools: Tools): void {
+  const problems = assistants.flatMap(({ key, tools: names }) => {
+    const unknown = names.find((name) => !tools.has(name))
+    if (unknown === undefined) return []
+    const path = key === DEFAULT_KEY ? key : `assistants.${key}`
+    return [{ key: `${path}.tools`, message: unknownTool(tools) }]
+  })
+  // A tool that an assistant inherits is a problem of the section that has it.
+  const own = problems.filter(({ message }, n) => n === 0 || message !== problems[0]!.message)
+  if (own.length > 0) throw new ConfigError(own)
+}
+
+function unknownTool(tools: Tools): string {
+  const names = [...tools.keys()]
+  const known = names.length > 0 ? `the tools are ${names.join(', ')}` : 'there are no tools'
+  return `must have names of tools: ${known}`
+}
+
+function ofDefault(config: Config, tools: Tools, assistant: Assistant | undefined): AssistantSettings | undefined {
   const settings = defaultAssistant(config)
-  if (assistant) return { ...shownOf(settings), write: assistant }
-  return settings.provider === 'none' ? undefined : configured(settings)
+  if (assistant) return { ...shownOf(settings, tools), write: assistant }
+  return settings.provider === 'none' ? undefined : configured(settings, tools)
 }
 
 // `parseConfig` refuses a section of which the provider is `none`.
-const configured = (settings: AssistantConfig): AssistantSettings => ({
-  ...shownOf(settings),
+const configured = (settings: AssistantConfig, tools: Tools): AssistantSettings => ({
+  ...shownOf(settings, tools),
   write: createAssistant(settings)!,
 })
 
 /** @throws TypeError for a key or a setting that no assistant can have */
-function hosted(config: Config, key: string, { provider, ...rest }: HostedAssistant): AssistantSettings {
+function hosted(config: Config, tools: Tools, key: string, { provider, ...rest }: HostedAssistant): AssistantSettings {
   const where = `createChatService: "assistants.${key}"`
   if (!isAssistantKey(key)) throw new TypeError(`${where} must have a key such as "helper", and not "${DEFAULT_KEY}"`)
   const isFunction = typeof provider === 'function'
   const problem = problemOfNamed(isFunction ? rest : { ...rest, provider })
   if (problem) throw new TypeError(`${where}: ${problem.key} ${problem.message}`)
-  if (isFunction) return { ...shownOf(inheriting(config, key, rest)), write: provider }
-  const settings = inheriting(config, key, { ...rest, provider })
+  const settings = inheriting(config, key, isFunction ? rest : { ...rest, provider })
+  const unknown = settings.tools.find((name) => !tools.has(name))
+  if (unknown !== undefined) throw new TypeError(`${where}: tools ${unknownTool(tools)}`)
+  if (isFunction) return { ...shownOf(settings, tools), write: provider }
   if (settings.provider === 'openai' && settings.model === undefined)
     throw new TypeError(`${where}: model must be set when its provider is openai`)
   const write = createAssistant(settings)
   if (!write) throw new TypeError(`${where}: provider must be a function, or "echo" or "openai"`)
-  return { ...shownOf(settings), write }
+  return { ...shownOf(settings, tools), write }
 }
 
-function shownOf({
-  provider: _provider,
-  base_url: _base_url,
-  model: _model,
-  api_key: _api_key,
-  headers: _headers,
-  ...settings
-}: AssistantConfig): Omit<AssistantSettings, 'write'> {
-  return settings
+function shownOf(
+  {
+    provider: _provider,
+    base_url: _base_url,
+    model: _model,
+    api_key: _api_key,
+    headers: _headers,
+    tools: names,
+    ...settings
+  }: AssistantConfig,
+  tools: Tools,
+): Omit<AssistantSettings, 'write'> {
+  return { ...settings, tools: names.map((name) => tools.get(name)!) }
 }

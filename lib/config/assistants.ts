@@ -21,6 +21,8 @@ const HEADER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+: *[!-~]([ -~]*[!-~])?$/
 /** For the whole list and for each item: neither repeats the given value, which may be secret. */
 const HEADERS_FORM = 'must be a list of "Name: value", in ASCII'
 
+const TOOLS_FORM = 'must be a list of names of tools'
+
 const ROLES_FORM = 'must be a list of roles, such as member'
 
 export const assistantName = v.pipe(
@@ -37,6 +39,13 @@ const pictureUrl = v.pipe(
   v.maxLength(MAX_LENGTH.url, `must have at most ${MAX_LENGTH.url} characters`),
   v.check((address) => /^https?:$/.test(protocolOf(address)), 'must be an http:// or https:// address'),
 )
+const toolList = v.pipe(
+  v.array(v.pipe(v.string(TOOLS_FORM), v.nonEmpty(TOOLS_FORM)), TOOLS_FORM),
+  v.check((names) => new Set(names).size === names.length, 'must name each tool once'),
+)
+const maxSteps = integer(1, 100)
+const maxEqualCalls = integer(1, 100)
+const runSeconds = integer(1, 86_400)
 const stopper = oneOf('moderators', 'members')
 const contextOf = oneOf('auto', 'path', 'thread')
 const namesOf = oneOf('auto', 'always', 'never')
@@ -69,6 +78,19 @@ export const ASSISTANT_KEYS = {
     'moderators',
     'Who may stop an answer beside the user who asked: moderators of the conversation, or all members who may ask.',
   ),
+  tools: key(toolList, [] as string[], 'Names of the tools that an assistant may use.'),
+  max_steps: key(
+    maxSteps,
+    8,
+    'How often the model is asked for one answer: again after each round of calls; the last time without tools.',
+  ),
+  max_equal_calls: key(maxEqualCalls, 3, 'How often an answer may call a tool with equal input.'),
+  run_seconds: key(
+    runSeconds,
+    900,
+    'An answer that takes longer fails, all its steps and calls together; the time that it waits for approvals does not count.',
+    { unit: 'seconds' },
+  ),
 }
 
 const inherited = (name: string) => `As assistant.${name}, which is the default.`
@@ -91,6 +113,10 @@ const NamedSection = section({
   context: key(contextOf, undefined, inherited('context')),
   names: key(namesOf, undefined, inherited('names')),
   text_files: key(flag, undefined, inherited('text_files')),
+  tools: key(toolList, undefined, inherited('tools')),
+  max_steps: key(maxSteps, undefined, inherited('max_steps')),
+  max_equal_calls: key(maxEqualCalls, undefined, inherited('max_equal_calls')),
+  run_seconds: key(runSeconds, undefined, inherited('run_seconds'), { unit: 'seconds' }),
 })
 
 /** The configuration of one assistant beside the default. */

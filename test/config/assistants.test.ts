@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { loadConfig } from '../../cli/config/load.ts'
+import { createAssistants } from '../../lib/assistant/assistants.ts'
 import { namedAssistants } from '../../lib/config/assistants.ts'
 import { type ConfigError, type ConfigInput, parseConfig } from '../../lib/config/parse.ts'
 import { maskSecrets } from '../../lib/config/reference.ts'
-import { createChatService, openStorage } from '../../lib/index.ts'
+import { createChatService, defineTool, openStorage, type Ports } from '../../lib/index.ts'
 
 it('an assistant has the settings of the default that it does not set', () => {
   const config = parseConfig({
@@ -41,6 +42,11 @@ it.each<[object, string, string]>([
   [{ coder: { who: ['pilot'] } }, 'assistants.coder.who', 'roles of the service'],
   [{ coder: { avatar_url: 'javascript:1' } }, 'assistants.coder.avatar_url', 'https'],
   [{ coder: { stop: 'all' } }, 'assistants.coder.stop', 'moderators, members'],
+  [{ coder: { tools: 'refund' } }, 'assistants.coder.tools', 'must be a list of names of tools'],
+  [{ coder: { tools: ['refund', 'refund'] } }, 'assistants.coder.tools', 'must name each tool once'],
+  [{ coder: { max_steps: 0 } }, 'assistants.coder.max_steps', 'from 1 to 100'],
+  [{ coder: { max_equal_calls: 101 } }, 'assistants.coder.max_equal_calls', 'from 1 to 100'],
+  [{ coder: { run_seconds: 86_401 } }, 'assistants.coder.run_seconds', 'from 1 to 86400'],
 ])('refuses %j', (assistants, key, message) => {
   try {
     parseConfig({ assistants } as ConfigInput)
@@ -66,3 +72,72 @@ it.each<[string, object, RegExp]>([
   expect(create).toThrow(message)
   await storage.close()
 })
+
+const refund = defineTool({
+  description: 'Pays an order back',
+  input: { json_schema: { type: 'object' }, validate: (value) => ({ value }) },
+  run: () => null,
+})
+
+it('an assistant has the tools and the bounds of the default that it does not set', () => {
+  const config = parseConfig({
+    assistant: { provider: 'echo', tools: ['refund'], max_steps: 3 },
+    assistants: { coder: { tools: [] }, helper: { max_equal_calls: 1, run_seconds: 60 } },
+  })
+  const { offered } = createAssistants(config, {
+    tools: { refund },
+    assistants: { mine: { provider: 'echo', tools: ['refund'] } },
+  })
+  const settings = offered.map(({ key, tools, max_steps, max_equal_calls, run_seconds }) => [
+    ...[key, tools.map(({ name }) => name).join(), max_steps, max_equal_calls, run_seconds],
+  ])
+  expect(settings).toEqual([
+    ['assistant', 'refund', 3, 3, 900],
+    ['coder', '', 3, 3, 900],
+    ['helper', 'refund', 3, 1, 60],
+    ['mine', 'refund', 3, 3, 900],
+  ])
+})
+
+it.each<[string, ConfigInput, Ports, RegExp]>([
+  [
+    'the default',
+    { assistant: { tools: ['refnd'] } },
+    {},
+    /^assistant.tools: must have names of tools: .* are refund$/,
+  ],
+  [
+    'an assistant that inherits it',
+    { assistant: { provider: 'echo', tools: ['refnd'] }, assistants: { coder: {} } },
+    {},
+    /^assistant.tools: must have names of tools: the tools are refund$/,
+  ],
+  ['an assistant', { assistants: { coder: { provider: 'echo', tools: ['x'] } } }, {}, /^assistants.coder.tools: must/],
+  ['any, where there are none', { assistant: { tools: ['x'] } }, { tools: {} }, /: there are no tools$/],
+  [
+    'an assistant of the host',
+    {},
+    { assistants: { coder: { provider: 'echo', tools: ['x'] } } },
+    /"assistants.coder": tools must have names of tools: the tools are refund/,
+  ],
+  [
+    'a function of the host',
+    {},
+    { assistants: { coder: { provider: nothing, tools: ['x'] } } },
+    /tools must have names/,
+  ],
+])('refuses a tool that does not exist for %s', (_, config, ports, message) => {
+  expect(() => createAssistants(parseConfig(config), { tools: { refund }, ...ports })).toThrow(message)
+})
+
+it('a service is not created with a tool that is none', async () => {
+  const storage = await openStorage({ database: 'sqlite::memory:' })
+  for (const [tools, message] of [
+    [{ refund: {} }, /"tools.refund" must be made by defineTool/],
+    ['refund', /"tools" must be an object of tools/],
+  ] as const)
+    expect(() => createChatService(parseConfig(), storage, { tools: tools as never })).toThrow(message)
+  await storage.close()
+})
+
+async function* nothing() {}

@@ -27,7 +27,7 @@ export function refusalToAsk(
 
 /** An assistant as users see it. */
 export function toInfo(
-  { key, title, avatar_url, images, text_files }: AssistantSettings,
+  { key, title, avatar_url, images, text_files, tools }: AssistantSettings,
   isDefault: boolean,
 ): AssistantInfo {
   return {
@@ -35,7 +35,10 @@ export function toInfo(
     title,
     ...(avatar_url !== undefined && { avatar_url }),
     ...(isDefault && { default: true }),
-    tools: [],
+    tools: tools.map(({ name, title, fixedApproval }) => ({
+      ...{ name, title },
+      ...(fixedApproval && { approval: fixedApproval }),
+    })),
     images,
     text_files,
   }

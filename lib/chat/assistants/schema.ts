@@ -18,8 +18,31 @@ export const AssistantsQuery = v.object({
 })
 export type AssistantsQuery = v.InferOutput<typeof AssistantsQuery>
 
-/** A tool that an assistant may use. */
-export const AssistantTool = v.object({ name: v.string(), title: v.string() })
+/** The approval that each call of a tool needs. */
+export const ApprovalRule = v.object({
+  by: v.pipe(
+    v.picklist(['asker', 'admins', 'members']),
+    v.description('The user who asked, those who manage the conversation, or those who may post there'),
+  ),
+  quorum: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10), v.description('How many must approve')),
+  not_asker: v.pipe(v.boolean(), v.description('Whether the user who asked may not approve')),
+  keys: v.pipe(v.boolean(), v.description('Whether API keys and tokens of apps may decide for their user')),
+  expires_seconds: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(60),
+    v.maxValue(2_592_000),
+    v.description('After this time without a decision a call is not run'),
+  ),
+})
+export type ApprovalRule = v.InferOutput<typeof ApprovalRule>
+
+/** A tool that an assistant may use. It has no `approval` if no call needs one, or if that depends on the input. */
+export const AssistantTool = v.object({
+  name: v.string(),
+  title: v.string(),
+  approval: v.optional(ApprovalRule),
+})
 export type AssistantTool = v.InferOutput<typeof AssistantTool>
 
 /** An assistant that a user may ask. */

@@ -1,10 +1,14 @@
+import * as v from 'valibot'
 import { beforeAll, expect, it } from 'vitest'
 import type { Message } from '../../../lib/client/index.ts'
+import { defineTool } from '../../../lib/index.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { createPuppet } from '../../support/assistant.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { codeOf, innerState, type Person, startService, startThread } from '../../support/service.ts'
+
+const ORDER = { description: 'About an order', input: v.object({ order: v.string() }), run: () => null }
 
 describeOnEachDatabase('several assistants', (openUrl) => {
   const puppets = { assistant: createPuppet(), helper: createPuppet(), coder: createPuppet(), boss: createPuppet() }
@@ -12,9 +16,18 @@ describeOnEachDatabase('several assistants', (openUrl) => {
     startService(await openUrl(), {
       config: { assistant: { name: 'Ada', max_running_per_user: 4 } },
       ports: {
+        tools: {
+          refund: defineTool({ ...ORDER, title: 'Refund', approval: { by: 'admins', quorum: 2 } }),
+          find_order: defineTool({ ...ORDER, approval: () => false }),
+        },
         assistant: puppets.assistant.assistant,
         assistants: {
-          helper: { provider: puppets.helper.assistant, title: 'Helping hand', images: true },
+          helper: {
+            provider: puppets.helper.assistant,
+            title: 'Helping hand',
+            images: true,
+            tools: ['refund', 'find_order'],
+          },
           coder: { provider: puppets.coder.assistant, avatar_url: 'https://example.org/coder.png' },
           boss: { provider: puppets.boss.assistant, who: ['admin'], stop: 'members' },
         },
@@ -51,7 +64,20 @@ describeOnEachDatabase('several assistants', (openUrl) => {
       (await person.assistants.list({ conversation_id: id })).assistants
     expect(await list(ada)).toEqual([
       { key: 'assistant', title: 'Ada', default: true, tools: [], images: false, text_files: false },
-      { key: 'helper', title: 'Helping hand', tools: [], images: true, text_files: false },
+      {
+        key: 'helper',
+        title: 'Helping hand',
+        tools: [
+          {
+            name: 'refund',
+            title: 'Refund',
+            approval: { by: 'admins', quorum: 2, not_asker: false, keys: false, expires_seconds: 86_400 },
+          },
+          { name: 'find_order', title: 'find_order' },
+        ],
+        images: true,
+        text_files: false,
+      },
       {
         key: 'coder',
         title: 'Coder',

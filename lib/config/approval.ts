@@ -1,0 +1,67 @@
+import * as v from 'valibot'
+import { flag, integer, oneOf } from './key.ts'
+
+/** The default of `expires_seconds`: a day. */
+const EXPIRES_SECONDS = 86_400
+
+const approver = oneOf('asker', 'admins', 'members')
+const quorum = integer(1, 10)
+const expiry = integer(60, 2_592_000)
+
+/** The approval of a tool as a host names it. */
+const HostedApproval = v.strictObject({
+  by: approver,
+  quorum: v.optional(quorum),
+  not_asker: v.optional(flag),
+  keys: v.optional(flag),
+  expires_seconds: v.optional(expiry),
+})
+type HostedApproval = v.InferOutput<typeof HostedApproval>
+
+/** The approval that a call needs before it runs. */
+export interface ApprovalRule {
+  by: 'asker' | 'admins' | 'members'
+  quorum: number
+  not_asker: boolean
+  keys: boolean
+  expires_seconds: number
+}
+
+/**
+ * The rule that a host names.
+ *
+ * @throws TypeError for another value
+ */
+export function readApproval(value: unknown): ApprovalRule {
+  const { issues, output } = v.safeParse(HostedApproval, value)
+  if (issues) {
+    const path = v.getDotPath(issues[0])
+    if (issues[0].kind === 'schema' && path === null) throw new TypeError('approval must be an object with "by"')
+    const isUnknown = issues[0].type === 'strict_object' && issues[0].expected === 'never'
+    throw new TypeError(`approval.${path} ${isUnknown ? 'is no key of an approval' : messageOf(issues[0])}`)
+  }
+  const problem = contradiction(output)
+  if (problem) throw new TypeError(`approval.${problem.key} ${problem.message}`)
+  return toRule(output)
+}
+
+function messageOf({ type, message }: v.BaseIssue<unknown>): string {
+  return type === 'strict_object' ? 'must be set' : message
+}
+
+function contradiction({ by, quorum = 1, not_asker }: HostedApproval): { key: string; message: string } | undefined {
+  if (by !== 'asker') return undefined
+  if (not_asker) return { key: 'not_asker', message: 'must be false where the asker approves' }
+  if (quorum > 1) return { key: 'quorum', message: 'must be 1 where the asker approves' }
+  return undefined
+}
+
+function toRule({
+  by,
+  quorum = 1,
+  not_asker = false,
+  keys = false,
+  expires_seconds = EXPIRES_SECONDS,
+}: HostedApproval): ApprovalRule {
+  return { by, quorum, not_asker, keys, expires_seconds }
+}
