@@ -115,7 +115,7 @@ const CASES: Record<string, Record<string, Case[]>> = {
       [['sqlite:./data/chat.db'], 'restoreStorage: pass the database and the backup'],
     ],
     toolResult: [
-      [[], 'toolResult needs { output, parts }'],
+      [[], 'toolResult needs an object'],
       [[{ output: 1 }], 'toolResult needs { output, parts }, and parts must be a list'],
     ],
   },

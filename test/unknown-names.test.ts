@@ -24,6 +24,7 @@ import {
   parseConfig,
   postgresConnector,
   restoreStorage,
+  toolResult,
 } from '../lib/index.ts'
 import { createReceiver, sqliteStore } from '../lib/receive/index.ts'
 import { createTestChat } from '../lib/testing/index.ts'
@@ -63,6 +64,7 @@ function render(hook: () => unknown): void {
 const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'parseConfig(input)': (bad) => parseConfig(bad),
   'createChatService(ports)': (bad) => createChatService(parseConfig(), storage, bad),
+  'toolResult(value)': (bad) => toolResult(Object.assign({ output: 1, parts: [] }, bad)),
   'Chat.start(options)': (bad) => chat.start(bad),
   'Chat.system(profile)': (bad) => chat.system('names', bad),
   'Chat.idle(options)': (bad) => chat.idle(bad),
@@ -194,7 +196,7 @@ const ACCEPTING: Record<string, string> = {
 }
 
 /** Types whose functions the host writes, and the service calls. */
-const OF_THE_HOST = /^(Assistant|Hooks|Log|Ports|UploadOptions|ClientOptions|TestChatOptions|Opening|Sink|Pg\w+)\b/
+const OF_THE_HOST = /^(Assistant|Hooks|Log|Ports|UploadOptions|ClientOptions|TestChatOptions|ToolDefinition|Opening|Sink|Pg\w+)\b/
 
 /** The same functions as of `Chat`, `ChatClient` and `AdminClient`, by the names of their groups. */
 const GROUPS = /^(SharedChat\.|\w+UseCases\.|(StoreClient|SearchClient|\w+(?<!^Chat|^Admin)Client)\.)/

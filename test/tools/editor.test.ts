@@ -77,6 +77,7 @@ describe('an editor', () => {
       'operator',
       'scan',
       'thumbnail',
+      'tools',
     ])
     expect(editor.completions('field')).toEqual([
       'assistant',

@@ -1,5 +1,6 @@
 import type { ApprovalRule } from '../../config/approval.ts'
 import type { Actor } from '../../core/actor.ts'
+import { refuseUnknown } from '../../core/known-names.ts'
 import type { PartPiece } from '../provider.ts'
 import { assertDefinition } from './checked-definition.ts'
 import type { StandardSchema } from './standard-schema.ts'
@@ -136,7 +137,8 @@ const results = new WeakSet<object>()
 
 /** The result of a call with sources, files and data, which pages show with the answer. */
 export function toolResult(value: { output: unknown; parts: readonly ToolPart[] }): ToolResult {
-  const { output, parts } = Object(value) as typeof value
+  refuseUnknown('toolResult', value, { output: 0, parts: 0 })
+  const { output, parts } = value
   if (!Array.isArray(parts)) throw new TypeError('toolResult needs { output, parts }, and parts must be a list')
   const result: ToolResult = { output, parts }
   results.add(result)
