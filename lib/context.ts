@@ -56,7 +56,7 @@ export type { AuditEntry } from './accounts/audit/store.ts'
 // A type that a lower folder needs of a higher one is defined here; its value is passed in.
 export type { Client } from './accounts/sessions/service.ts'
 export type { AssistantSettings, Assistants } from './assistant/assistants.ts'
-export type { Turn, TurnRole } from './assistant/provider.ts'
+export type { GivenPart, Turn, TurnRole } from './assistant/provider.ts'
 export type { Tool } from './assistant/tools/tool.ts'
 export type {
   CloseReason,

@@ -8,8 +8,9 @@ import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import type { AskedCall } from './asked-calls.ts'
 import type { AssistantSettings } from './assistants.ts'
+import { withResult } from './call-results.ts'
 import { RETRY_MS } from './chunk-writer.ts'
-import { type AnswerContext, readContext } from './context.ts'
+import { type AnswerContext, type HiddenOf, readContext } from './context.ts'
 import { readAnswer, type WholeAnswer } from './openai/answer.ts'
 import type { CheckedPart } from './pieces.ts'
 import type { AssistantRequest, GivenPart, OfferedTool, Turn } from './provider.ts'
@@ -50,7 +51,11 @@ export interface AnswerOutput {
 /** The bytes of a file that a user may read. */
 export type OpenFile = (userId: string, attachmentId: string) => AsyncIterable<Uint8Array>
 
-type AskContext = Pick<Context, 'db' | 'metrics' | 'log'> & { assistant: AssistantSettings; openFile: OpenFile }
+type AskContext = Pick<Context, 'db' | 'metrics' | 'log'> & {
+  assistant: AssistantSettings
+  openFile: OpenFile
+  hiddenOf?: HiddenOf
+}
 
 /**
  * Runs the provider for a message, or one step of it, within the configured time.
@@ -119,6 +124,7 @@ async function toRequest(
     conversation,
     metadata: row.metadata === null ? {} : JSON.parse(row.metadata),
     ...asked,
+    so_far: asked.so_far.map(withResult),
     turns,
     open: openerOf(ctx, turns, { requested_by, signal: asked.signal }),
   }
@@ -141,10 +147,14 @@ function openerOf(
 }
 
 /** The messages that precede the answer. A busy storage does not fail an answer while there is time left. */
-async function untilRead({ assistant, db }: AskContext, row: MessageRow, signal: AbortSignal): Promise<AnswerContext> {
+async function untilRead(
+  { assistant, db, hiddenOf }: AskContext,
+  row: MessageRow,
+  signal: AbortSignal,
+): Promise<AnswerContext> {
   for (;;) {
     try {
-      return await readContext(db, assistant, row)
+      return await readContext(db, assistant, row, hiddenOf)
     } catch (error) {
       if (!(error instanceof ChatError && error.code === 'unavailable')) throw error
     }

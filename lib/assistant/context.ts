@@ -1,6 +1,7 @@
 import { findShownNames } from '../accounts/users/store.ts'
-import { type Ancestor, onPath, toTurns, writersOf } from '../chat/answers/rules-context.ts'
+import { type Ancestor, bytesOfParts, onPath, toTurns, writersOf } from '../chat/answers/rules-context.ts'
 import { findPlaceOfAnswer, type PlaceOfAnswer } from '../chat/answers/store-context.ts'
+import { listGivenRowsOf } from '../chat/answers/store-parts.ts'
 import { layoutOf } from '../chat/memberships/rules-look.ts'
 import { withTexts } from '../chat/messages/completing.ts'
 import { pathsDownTo } from '../chat/messages/rules.ts'
@@ -15,7 +16,9 @@ import { listQuotedTexts } from '../chat/messages/store-quotes.ts'
 import { listOlder } from '../chat/timeline/store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { AssistantSettings } from './assistants.ts'
+import { type CallValues, toEarlierParts } from './earlier-parts.ts'
 import type { AssistantRequest, Turn } from './provider.ts'
+import { toGivenParts } from './so-far.ts'
 
 /** How many messages an assistant gets at most. */
 const MAX_MESSAGES = 200
@@ -33,8 +36,16 @@ export interface AnswerContext {
   conversation: AssistantRequest['conversation']
 }
 
+/** Values of calls of these answers that their rows do not have. */
+export type HiddenOf = (db: Queries, messageIds: readonly string[]) => Promise<CallValues>
+
 /** What an assistant gets before it answers. */
-export async function readContext(db: Queries, settings: ContextSettings, row: MessageRow): Promise<AnswerContext> {
+export async function readContext(
+  db: Queries,
+  settings: ContextSettings,
+  row: MessageRow,
+  hiddenOf: HiddenOf = async () => new Map(),
+): Promise<AnswerContext> {
   const { system_prompt, context_bytes: bytes } = settings
   const place = await findPlaceOfAnswer(db, row.conversation_id)
   const isByArrival = isThreadRead(settings, place)
@@ -46,7 +57,7 @@ export async function readContext(db: Queries, settings: ContextSettings, row: M
   // Many model servers take one system message only.
   const prompts = [system_prompt, place?.assistant_prompt].filter((prompt) => prompt)
   const writers = writersOf(messages, settings.names)
-  const turns = toTurns(messages, {
+  const turns = toTurns(await withGivenParts(db, messages, { bytes, hiddenOf }), {
     ...(prompts.length > 0 && { system_prompt: prompts.join('\n\n') }),
     bytes,
     ...(writers.length > 0 && { names: await findShownNames(db, writers) }),
@@ -61,7 +72,7 @@ function toConversation(id: string, place: PlaceOfAnswer | undefined): Assistant
 }
 
 /** The answer before it has anything: what earlier steps have written is no turn. */
-const asQuestion = (row: MessageRow): MessageRow => ({ ...row, content: '', attachment_list: null })
+const asQuestion = (row: MessageRow): MessageRow => ({ ...row, content: '', parts: null, attachment_list: null })
 
 function isThreadRead({ context }: ContextSettings, place: PlaceOfAnswer | undefined): boolean {
   return context === 'thread' || (context === 'auto' && place !== undefined && layoutOf(place) === 'stream')
@@ -97,9 +108,49 @@ async function listByArrival(db: Queries, row: MessageRow, bytes: number): Promi
   return parent ? [...messages, parent, row] : [...messages, row]
 }
 
-/** The bytes of what is sent of a message; of a long one, of all that its readers get. */
+/** The least bytes of what is sent of a message. The size of a long one may have its text twice, once in its parts. */
 function sizeOf({ content, prompt, size }: LightMessageRow): number {
-  return content === null ? size : Buffer.byteLength(content) + Buffer.byteLength(prompt ?? '')
+  return content === null ? size / 2 : Buffer.byteLength(content) + Buffer.byteLength(prompt ?? '')
+}
+
+/** How many answers with parts are read at a time: they may be long, and only some of them fit. */
+const ANSWERS_AT_ONCE = 8
+
+/**
+ * Adds the parts of answers, latest first, until there is no room for more: the messages before those are left out. Without
+ * such answers, by no statement.
+ */
+async function withGivenParts<Message extends MessageRow & Ancestor>(
+  db: Queries,
+  messages: Message[],
+  { bytes, hiddenOf }: { bytes: number; hiddenOf: HiddenOf },
+): Promise<Message[]> {
+  const kept: Message[] = []
+  const rest = [...messages]
+  let room = bytes
+  while (rest.length > 0 && room >= 0) {
+    const batch = rest.splice(-ANSWERS_AT_ONCE)
+    const withParts = await addGivenParts(db, batch, hiddenOf)
+    kept.unshift(...withParts)
+    for (const { content, given_parts = [] } of withParts)
+      room -= Buffer.byteLength(content) + bytesOfParts(given_parts)
+  }
+  return kept
+}
+
+async function addGivenParts<Message extends MessageRow & Ancestor>(
+  db: Queries,
+  messages: Message[],
+  hiddenOf: HiddenOf,
+): Promise<Message[]> {
+  const ids = messages.flatMap(({ id, parts, edited_at, deleted_at }) => (parts && !edited_at && !deleted_at ? id : []))
+  if (ids.length === 0) return messages
+  const hidden = await hiddenOf(db, ids)
+  const rows = await listGivenRowsOf(db, ids)
+  return messages.map((message) => {
+    const own = rows.get(message.id)
+    return own ? { ...message, given_parts: toEarlierParts(toGivenParts(own), hidden) } : message
+  })
 }
 
 /** Adds the texts that messages quote. */

@@ -1,6 +1,6 @@
 import type { Part, PartChange } from '../chat/answers/schema-parts.ts'
-import { listGivenRows } from '../chat/answers/store-parts.ts'
-import { type PartRow, partsOfRows } from '../core/stored-parts.ts'
+import { type GivenRow, listGivenRows } from '../chat/answers/store-parts.ts'
+import { partsOfRows } from '../core/stored-parts.ts'
 import type { Queries } from '../storage/database.ts'
 import type { GivenPart } from './provider.ts'
 
@@ -11,11 +11,6 @@ export interface SoFar {
   /** What an answer has limits for, beside text and reasoning: parts, rows, and bytes of these rows. */
   used: { parts: number; rows: number; bytes: number }
   reasoning: { parts: number; bytes: number }
-}
-
-/** A row of an answer, with what its provider keeps with it. */
-export interface GivenRow extends PartRow {
-  provider_data: string | null
 }
 
 /** What an answer has so far, from its rows. By primary key. */

@@ -61,8 +61,12 @@ export interface PartColumns {
   whole_parts?: Part[]
 }
 
-/** The parts of a message as its readers get them; `undefined` if all of it is text, or another text by now. */
+/**
+ * The parts of a message as its readers get them; `undefined` if it has another text by now, or if all of it is text: then it has
+ * parts because its provider keeps data with them.
+ */
 export function shownParts(row: PartColumns & { content: string; edited_at: number | null }): Part[] | undefined {
   if (!row.parts || row.edited_at) return undefined
-  return row.whole_parts ?? toParts(row.parts, row.content)
+  const parts = row.whole_parts ?? toParts(row.parts, row.content)
+  return parts.every(({ type }) => type === 'text') ? undefined : parts
 }

@@ -80,7 +80,7 @@ describeOnEachDatabase('a step of an answer', (openUrl) => {
     const { request } = await askAgain({ step: 3, tools: [TOOL] }, 'Done')
     expect(request).toMatchObject({ ...asked, conversation, step: 3, tools: [TOOL] })
     expect(request.turns.at(-1)).toMatchObject({ role: 'user', content: 'Why?' })
-    expect(request.so_far).toBe(so_far.parts)
+    expect(request.so_far).toEqual(so_far.parts)
     expect(request.so_far).toEqual([
       { id: 0, type: 'text', text: 'Let me see.' },
       expect.objectContaining({

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { bytesOf } from '../../chat/answers/rules-context.ts'
 import type { AnswerPiece, AssistantRequest, Turn } from '../provider.ts'
 import { CallFailure } from './failures.ts'
 
@@ -59,12 +60,11 @@ export const isOutput = (said: Said) => Object.keys(said).some((key) => key !== 
 /** The newest turns of half the size; the system prompt and the question stay. */
 export function halve(turns: readonly Turn[]): Turn[] {
   const isSystem = ({ role }: Turn) => role === 'system'
-  const sizeOf = ({ content }: Turn) => Buffer.byteLength(content)
   const said = turns.filter((turn) => !isSystem(turn))
-  let room = said.reduce((sum, turn) => sum + sizeOf(turn), 0) / 2
+  let room = said.reduce((sum, turn) => sum + bytesOf(turn), 0) / 2
   const kept = new Set<Turn>()
   for (const turn of said.toReversed()) {
-    room -= sizeOf(turn)
+    room -= bytesOf(turn)
     if (room < 0 && kept.size > 0) break
     kept.add(turn)
   }

@@ -19,10 +19,12 @@ const FinishReason = v.pipe(v.string(), v.regex(/^[\w-]{0,64}$/))
 
 const Text = v.nullish(v.string())
 
+const CalledFunction = v.nullish(v.object({ name: Text, arguments: v.unknown() }))
+
 const Fragment = v.object({
-  index: v.nullish(v.number()),
-  id: Text,
-  function: v.nullish(v.object({ name: Text, arguments: v.unknown() })),
+  index: v.fallback(v.nullish(v.number()), undefined),
+  id: v.fallback(Text, undefined),
+  function: CalledFunction,
 })
 
 const Said = v.nullish(
@@ -32,6 +34,8 @@ const Said = v.nullish(
     reasoning: v.fallback(Text, undefined),
     reasoning_content: v.fallback(Text, undefined),
     tool_calls: v.nullish(v.array(Fragment)),
+    // Older servers know one call only.
+    function_call: CalledFunction,
   }),
 )
 
@@ -66,12 +70,13 @@ export function parseChunk(text: string, summary: (said: string) => string): Chu
   if (!event.success) throw new AnswerFailure('invalid_answer', summary(text))
   const { choices, usage } = event.output
   const { delta, message, finish_reason } = choices?.[0] ?? {}
-  const { content, reasoning, reasoning_content, tool_calls } = delta ?? message ?? {}
+  const { content, reasoning, reasoning_content, tool_calls, function_call } = delta ?? message ?? {}
+  const fragments = tool_calls?.length ? tool_calls : function_call ? [{ function: function_call }] : []
   const thought = reasoning || reasoning_content
   return {
     ...(content && { delta: content }),
     ...(thought && { reasoning: thought }),
-    ...(tool_calls?.length && { fragments: tool_calls }),
+    ...(fragments.length > 0 && { fragments }),
     ...(usage && { usage: toUsage(usage) }),
     ...(finish_reason && { finish_reason }),
   }

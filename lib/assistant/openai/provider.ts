@@ -1,12 +1,13 @@
 import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
 import { parseField } from '../../core/sse-format.ts'
-import type { Assistant, AssistantRequest, Turn } from '../provider.ts'
+import type { Assistant, AssistantRequest } from '../provider.ts'
 import { isOutput, type Said, withAttempts } from './attempts.ts'
 import { connectionError, isRefused, readLines, readWhole } from './body.ts'
 import { createCalls } from './calls.ts'
 import { type Chunk, parseChunk } from './chunk.ts'
 import { CallFailure, failureIn, failureOf } from './failures.ts'
 import { readFiles } from './files.ts'
+import { type Files, toBody } from './messages.ts'
 import { PICTURES } from './pictures.ts'
 import { createQuote, createSummary } from './redact.ts'
 import { TEXTS } from './texts.ts'
@@ -53,8 +54,8 @@ export function createOpenAi({
   const summary = createSummary(quote)
 
   async function* call(request: AssistantRequest, files: Files): AsyncGenerator<Said> {
-    const { turns, signal } = request
-    const body = JSON.stringify(toRequest(model, turns, files))
+    const { signal } = request
+    const body = JSON.stringify(toBody(model, request, files))
     const init: RequestInit = { method: 'POST', headers: sent, body, signal, redirect: 'error' }
     const response = await ask(url, init, { quote, summary })
     const read = isJson(response) ? readCompletion : readStream
@@ -96,35 +97,6 @@ export function createOpenAi({
 /** What is passed on of a chunk: a value for each kind. */
 function piecesOf({ reasoning, ...rest }: Omit<Chunk, 'fragments'>): Said[] {
   return [...(reasoning ? [{ reasoning }] : []), ...(Object.keys(rest).length > 0 ? [rest] : [])]
-}
-
-/** What is sent of the files of a thread, by their ids. */
-interface Files {
-  /** As data URLs. */
-  pictures: Map<string, string>
-  texts: Map<string, string>
-}
-
-function toRequest(model: string, turns: Turn[], files: Files) {
-  const messages = turns.map((turn) => ({ role: turn.role, content: withPictures(turn, files) }))
-  return { model, messages, stream: true, stream_options: { include_usage: true } }
-}
-
-/** The text of a turn; with pictures, a list of parts. */
-function withPictures(turn: Turn, { pictures, texts }: Files) {
-  const urls = (turn.attachments ?? []).flatMap(({ id }) => pictures.get(id) ?? [])
-  const text = withFiles(turn, texts)
-  if (urls.length === 0) return text
-  return [{ type: 'text', text }, ...urls.map((url) => ({ type: 'image_url', image_url: { url } }))]
-}
-
-/** The text of a turn, with the names of its files, and the texts that are known. */
-function withFiles({ content, attachments = [] }: Turn, texts: Map<string, string>): string {
-  const lines = attachments.map(({ id, name, type, size }) => {
-    const text = texts.get(id)
-    return `[File: ${name}, ${type}, ${size} bytes]${text === undefined ? '' : `\n${text}`}`
-  })
-  return [...(content ? [content] : []), ...lines].join('\n')
 }
 
 async function ask(

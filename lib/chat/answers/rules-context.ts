@@ -1,4 +1,4 @@
-import type { Turn, TurnRole } from '../../context.ts'
+import type { GivenPart, Turn, TurnRole } from '../../context.ts'
 import type { Attachment } from '../attachments/schema.ts'
 
 /** When the turns of users begin with their names: where several write, always, or never. */
@@ -16,6 +16,8 @@ export interface Ancestor {
   attachment_list?: string | null
   /** The message that it quotes, if that is not deleted. */
   quoted_text?: { content: string; posted_by: string | null } | undefined
+  /** For an answer that has others than text: its parts as an assistant gets them. */
+  given_parts?: GivenPart[]
 }
 
 /**
@@ -36,12 +38,25 @@ export function toTurns(path: Ancestor[], options: TurnOptions): Turn[] {
   let room = options.bytes
   const kept: Turn[] = []
   for (const turn of all.toReversed()) {
-    room -= new TextEncoder().encode(turn.content).length
+    room -= bytesOf(turn)
     if (room < 0 && kept.length > 0) break
     kept.unshift(turn)
   }
   return options.system_prompt ? [{ role: 'system', content: options.system_prompt }, ...kept] : kept
 }
+
+/** The size of a turn, in bytes: of its text and, in JSON, of its other parts. */
+export function bytesOf({ content, parts = [] }: Turn): number {
+  return Buffer.byteLength(content) + bytesOfParts(parts)
+}
+
+/** The size of parts in JSON, without texts. */
+export function bytesOfParts(parts: readonly GivenPart[]): number {
+  const others = parts.filter(({ type, provider_data }) => type !== 'text' || provider_data !== undefined)
+  return others.reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(withoutText(part))), 0)
+}
+
+const withoutText = (part: GivenPart) => (part.type === 'text' ? part.provider_data : part)
 
 /** What turns are made with. */
 export interface TurnOptions {
@@ -56,13 +71,15 @@ function named(turn: Turn, names: TurnOptions['names']): Turn {
   return name === undefined ? turn : { ...turn, content: `${name}: ${turn.content}`, name }
 }
 
-function turnsOf({ role, posted_by, content, prompt, attachment_list, quoted_text }: Ancestor): Turn[] {
+function turnsOf({ role, posted_by, content, prompt, attachment_list, quoted_text, given_parts }: Ancestor): Turn[] {
   const by = posted_by ? { user_id: posted_by } : {}
   const question: Turn[] = prompt === null ? [] : [{ role: 'user', content: prompt, ...by }]
   const said: Turn = role === 'assistant' ? { role, content } : { role: role as TurnRole, content, ...by }
   if (attachment_list) said.attachments = filesOf(attachment_list)
+  // What a model only thought before it failed is no turn.
+  if (given_parts?.some(({ type }) => type !== 'reasoning')) said.parts = given_parts
   const quote = quoted_text ? [toQuoteTurn(quoted_text)] : []
-  return said.content || said.attachments ? [...quote, ...question, said] : [...quote, ...question]
+  return said.content || said.attachments || said.parts ? [...quote, ...question, said] : [...quote, ...question]
 }
 
 /** A quoted message, each line marked as in mails: it is what the next turn refers to. */

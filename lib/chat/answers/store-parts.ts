@@ -1,6 +1,6 @@
 import type { PartRow } from '../../core/stored-parts.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isErasedAuthor, join, type Micros, sql } from '../../storage/sql.ts'
+import { among, isErasedAuthor, join, type Micros, sql } from '../../storage/sql.ts'
 import { type ChunkPlace, toDelta } from './rules.ts'
 import { toPartEvent } from './rules-parts.ts'
 import type { MessageDelta, MessagePart } from './schema.ts'
@@ -22,11 +22,25 @@ export async function insertPart(tx: Queries, row: PartChunk): Promise<void> {
   )
 }
 
+/** A row of an answer with what its provider keeps with it. */
+export type GivenRow = PartRow & Pick<PartChunk, 'provider_data'>
+
 /** All rows of an answer with what its provider keeps with them, in order. By primary key. */
-export function listGivenRows(db: Queries, messageId: string): Promise<(PartRow & Pick<PartChunk, 'provider_data'>)[]> {
+export function listGivenRows(db: Queries, messageId: string): Promise<GivenRow[]> {
   return db.all(
     sql`SELECT content, part, provider_data FROM message_chunks WHERE message_id = ${messageId} ORDER BY idx`,
   )
+}
+
+/** All rows of answers with what their provider keeps with them, in order, by message. By primary key. */
+export async function listGivenRowsOf(db: Queries, messageIds: readonly string[]): Promise<Map<string, GivenRow[]>> {
+  const rows = await db.all<GivenRow & { message_id: string }>(
+    sql`SELECT message_id, content, part, provider_data FROM message_chunks WHERE message_id ${among(db, messageIds)}
+      ORDER BY message_id, idx`,
+  )
+  const byMessage = new Map<string, GivenRow[]>(messageIds.map((id) => [id, []]))
+  for (const { message_id, ...row } of rows) byMessage.get(message_id)!.push(row)
+  return byMessage
 }
 
 /** Stores the parts of an answer with its message. */

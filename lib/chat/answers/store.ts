@@ -234,7 +234,7 @@ export interface EndedAnswer {
   posted_by: string | null
   assistant: string | null
   bytes: number
-  /** The chunks that are no text. */
+  /** The chunks that are no text, or have data of their provider. */
   part_count: number
 }
 
@@ -247,7 +247,8 @@ export async function finishAnswer(tx: Queries, messageId: string, end: AnswerEn
             WHERE c.message_id = messages.id)
       WHERE id = ${messageId}
      RETURNING role, created_at, posted_by, assistant, octet_length(content) AS bytes,
-            (SELECT count(*) FROM message_chunks c WHERE c.message_id = messages.id AND c.part IS NOT NULL) AS part_count`,
+            (SELECT count(*) FROM message_chunks c
+              WHERE c.message_id = messages.id AND (c.part IS NOT NULL OR c.provider_data IS NOT NULL)) AS part_count`,
   )
 }
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { type CallFragment, createCalls } from '../../../lib/assistant/openai/calls.ts'
+import { createRandom } from '../../fault/random.ts'
 
 function join(...fragments: CallFragment[]) {
   const calls = createCalls()
@@ -84,16 +85,95 @@ it.each<[string, CallFragment[], object[]]>([
     [{ id: 'a', ...named('one', { n: 1 }) }],
     [{ id: 'a', name: 'one', input: { n: 1 } }],
   ],
+  [
+    'whole, where all have the same index and no id',
+    [
+      { index: 0, ...named('one', '{"n":1}') },
+      { index: 0, ...named('one', '{"n":2}') },
+      { index: 0, ...named('two', { n: 3 }) },
+    ],
+    [
+      { name: 'one', input: '{"n":1}' },
+      { name: 'one', input: '{"n":2}' },
+      { name: 'two', input: { n: 3 } },
+    ],
+  ],
+  [
+    'without an input, where all have the same index',
+    [
+      { index: 0, id: 'a', ...named('one', '') },
+      { index: 0, id: 'b', ...named('one', '') },
+    ],
+    [
+      { id: 'a', name: 'one', input: '{}' },
+      { id: 'b', name: 'one', input: '{}' },
+    ],
+  ],
+  [
+    'by the number of some fragments',
+    [
+      { id: 'a', ...named('one', '{"n"') },
+      { index: 0, ...more(':1}') },
+    ],
+    [{ id: 'a', name: 'one', input: '{"n":1}' }],
+  ],
+  [
+    'with the name again at the end',
+    [
+      { index: 0, id: 'a', ...named('one', '{}') },
+      { index: 0, ...named('one', '') },
+    ],
+    [{ id: 'a', name: 'one', input: '{}' }],
+  ],
   ['without an input', [{ id: '', ...named('one') }], [{ name: 'one', input: '{}' }]],
   ['with broken JSON, which is passed on', [named('one', '{"a":')], [{ name: 'one', input: '{"a":' }]],
 ])('are joined %s', (_, fragments, expected) => {
   expect(join(...fragments)).toEqual(expected)
 })
 
-it.each<[string, CallFragment[]]>([
-  ['a call without a name', [{ index: 0, ...more('{}') }]],
-  ['too many calls', Array.from({ length: 129 }, (_, index) => ({ index, ...named('one', '{}') }))],
-  ['an input without an end', [named('one', 'x'.repeat(2 ** 18)), more('x')]],
-])('refuses %s', (_, fragments) => {
-  expect(() => join(...fragments)).toThrow(expect.objectContaining({ code: 'invalid_answer' }))
+it('of no tool are refused', () => {
+  expect(() => join({ index: 0, ...more('{}') })).toThrow(expect.objectContaining({ code: 'invalid_answer' }))
+})
+
+it('are at most 128, with names and ids and inputs of some length', () => {
+  expect(join(...Array.from({ length: 130 }, (_, index) => ({ index, ...named('one', '{}') })))).toHaveLength(128)
+  const endless = Array.from({ length: 10 }, () => more('x'.repeat(2 ** 16)))
+  const [call] = join({ id: 'i'.repeat(256), ...named('one'.repeat(100)) }, ...endless)
+  expect(call).toEqual({ name: 'one'.repeat(100).slice(0, 200), input: expect.stringMatching(/^x+$/) })
+  expect((call!.input as string).length).toBeLessThan(2 ** 19)
+})
+
+/** Ways in which servers send the same calls. */
+const SERVERS: Record<string, (call: { name: string; id: string; index: number }, pieces: string[]) => CallFragment[]> =
+  {
+    'numbers and ids once': ({ name, id, index }, pieces) =>
+      pieces.map((piece, n) => ({ index, ...(n === 0 ? { id, ...named(name, piece) } : more(piece)) })),
+    'numbers alone, with all names': ({ name, index }, pieces) =>
+      pieces.map((piece) => ({ index, ...named(name, piece) })),
+    'ids alone': ({ name, id }, pieces) =>
+      pieces.map((piece, n) => ({ id, ...(n === 0 ? named(name, piece) : more(piece)) })),
+    'another id for each fragment': ({ name, id, index }, pieces) =>
+      pieces.map((piece, n) => ({ index, id: `${id}${n}`, ...named(name, piece) })),
+  }
+
+it.each(Object.keys(SERVERS))('are the same however their fragments are mixed, by %s', (server) => {
+  const random = createRandom(7)
+  for (let round = 0; round < 200; round++) {
+    const inputs = Array.from({ length: 1 + Math.floor(random() * 4) }, (_, n) =>
+      JSON.stringify({ n, text: 'a{"b":[]}' }),
+    )
+    const queues = inputs.map((input, index) => {
+      const cuts = [1 + Math.floor(random() * 5), 6 + Math.floor(random() * 5)]
+      const pieces = [input.slice(0, cuts[0]), input.slice(cuts[0], cuts[1]), input.slice(cuts[1])]
+      return SERVERS[server]!({ name: index % 2 ? 'odd' : 'even', id: `call_${index}`, index }, pieces)
+    })
+    const sent: CallFragment[] = queues.map((queue) => queue.shift()!)
+    while (queues.some(({ length }) => length > 0)) {
+      const rest = queues.filter(({ length }) => length > 0)
+      sent.push(rest[Math.floor(random() * rest.length)]!.shift()!)
+    }
+    expect(join(...sent).map(({ name, input }) => [name, input])).toEqual(
+      inputs.map((input, index) => [index % 2 ? 'odd' : 'even', input]),
+    )
+  }
 })
