@@ -38,11 +38,18 @@ async function answer(service: Service, page: WebPage, route: string, event: H3E
 }
 
 async function replyOf({ chat }: Service, page: WebPage, { req }: H3Event): Promise<Reply> {
-  const response = await page.fetch(req, { photos: contextOf(chat).config.avatars.hosts })
+  const response = await page.fetch(req, { photos: pictureOrigins(chat) })
   const body = response.body && new Uint8Array(await response.arrayBuffer())
   // The length of a body is that of what is sent; without one, as with HEAD, it is that of what is not.
   const headers = [...response.headers].filter(([name]) => body === null || name !== 'content-length')
   return { status: response.status, headers, body }
+}
+
+/** Where photos of users and pictures of assistants are, besides the service. */
+function pictureOrigins(chat: Service['chat']): string[] {
+  const { config, assistants } = contextOf(chat)
+  const pictures = assistants.offered.flatMap(({ avatar_url }) => (avatar_url ? new URL(avatar_url).origin : []))
+  return [...new Set([...config.avatars.hosts, ...pictures])]
 }
 
 function failure({ chat }: Service, request_id: string, error: unknown): Reply {

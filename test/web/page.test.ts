@@ -86,6 +86,19 @@ describe('the page', () => {
     expect(policy).not.toMatch(/unsafe|\*/)
   })
 
+  it('allows the pictures of the assistants of the configuration', async () => {
+    const { url } = await start(
+      {},
+      {
+        assistant: { provider: 'echo', avatar_url: 'https://pictures.example.org/a.png' },
+        assistants: { coder: { avatar_url: 'https://example.net:8443/b/c.png' } },
+      },
+    )
+    expect((await fetch(url)).headers.get('content-security-policy')!.split('; ')).toContain(
+      "img-src 'self' data: blob: https://pictures.example.org https://example.net:8443",
+    )
+  })
+
   it('allows photos from the origins of the configuration', async () => {
     const page = createWebChat()
     const config = parseConfig({ avatars: { hosts: ['https://photos.example.org', 'https://example.net:8443'] } })

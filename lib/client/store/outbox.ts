@@ -18,6 +18,7 @@ const NEW_POST: NamesOf<NewPost> = {
   content: 0,
   title: 0,
   role: 0,
+  assistant: 0,
   attachments: 0,
   quote_id: 0,
   variant_of: 0,
@@ -193,9 +194,10 @@ function toPending({ key = newKey(), ...post }: NewPost): PendingPost {
 }
 
 function sendTo(client: StoreClient, post: PendingPost): Promise<PostedMessage> {
-  const { key, conversation_id, parent_id, content, title, role, attachments, quote_id, variant_of } = post
+  const { key, conversation_id, parent_id, content, title, role, assistant, attachments, quote_id, variant_of } = post
   const options = { headers: { 'idempotency-key': key } }
-  const input = { content, title, role, attachment_ids: attachments?.map(({ id }) => id), quote_id, variant_of }
+  const attachment_ids = attachments?.map(({ id }) => id)
+  const input = { content, title, role, assistant, attachment_ids, quote_id, variant_of }
   if (parent_id === undefined) return client.messages.postRoot(conversation_id, input, options)
   return client.messages.reply(parent_id, input, options)
 }
@@ -208,7 +210,7 @@ function isSame(post: PendingPost, message: Message, user_id: string): boolean {
     post.parent_id === message.parent_id &&
     (post.role ?? message.role) === message.role &&
     post.quote_id === message.quote?.message_id &&
-    post.content === (message.role === 'user' ? message.content : message.prompt)
+    post.content === ((message.role === 'user' ? message.content : message.prompt) ?? '')
   )
 }
 

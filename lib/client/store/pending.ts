@@ -20,7 +20,7 @@ export function toMessage(
   user_id: string,
 ): StoreMessage {
   // One that leaves it out is shown as the user's own until the service has said which it is.
-  const { key, conversation_id, role = 'user', content, created_at, attachments, variant_of } = post
+  const { key, conversation_id, role = 'user', content, created_at, assistant, attachments, variant_of } = post
   return {
     id: key,
     conversation_id,
@@ -35,6 +35,7 @@ export function toMessage(
     status: role === 'user' ? 'complete' : 'streaming',
     created_at,
     ...(variant_of !== undefined && { variant_of }),
+    ...(assistant !== undefined && { assistant }),
     ...(attachments && { attachments }),
     ...(quoted && { quote: toQuote(quoted) }),
     pending: post,

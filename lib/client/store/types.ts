@@ -104,6 +104,8 @@ export interface PendingPost {
   /** The title of the thread that it begins. */
   title?: string | undefined
   role?: 'user' | 'assistant' | undefined
+  /** The key of the assistant that is asked. */
+  assistant?: string | undefined
   /** Files that were uploaded before. */
   attachments?: Attachment[]
   /** The message of the conversation that it quotes. */
@@ -127,6 +129,8 @@ export interface NewPost {
   title?: string | undefined
   /** With `assistant`, the assistant answers: `content` is the question. Default: that of the layout of the conversation. */
   role?: 'user' | 'assistant' | undefined
+  /** The key of the assistant that is asked. Default: the one that the place decides. */
+  assistant?: string | undefined
   /** Files that were uploaded before: with one, `content` may be empty. */
   attachments?: Attachment[]
   /** A message of the same conversation that it quotes. */

@@ -146,6 +146,37 @@ describe('a store', () => {
     stop()
   })
 
+  it('asks the assistant that a post names, and asks again without a question of its own', async () => {
+    const coder = async function* () {
+      yield 'Sorted.'
+    }
+    const { store, thread, reply } = await startThread({
+      async *assistant() {
+        yield 'It runs.'
+      },
+      assistants: { coder: { title: 'Coder', provider: coder } },
+    })
+    await waitForView(thread, isReady)
+    const stop = thread.subscribe(() => {})
+    const asking = store.post({ ...reply, role: 'assistant', assistant: 'coder', content: 'How?' })
+    expect(thread.getSnapshot().messages.at(-1)).toMatchObject({ assistant: 'coder', prompt: 'How?', pending: {} })
+    expect((await asking)!.message).toMatchObject({ assistant: 'coder' })
+
+    const { answers, message } = (await store.post({ ...reply, content: 'And you, @coder?' }))!
+    const [answer] = answers!
+    await waitForView(thread, ({ messages }) =>
+      messages.some(({ id, status }) => id === answer!.id && status === 'complete'),
+    )
+    const place = { conversation_id: message.conversation_id, root_id: message.root_id, parent_id: message.id }
+    const again = await store.post({ ...place, role: 'assistant', content: '', variant_of: answer!.id })
+    expect(again!.message).toMatchObject({ assistant: 'coder', variant_of: answer!.id })
+    const { messages } = await waitForView(thread, ({ messages }) =>
+      messages.some(({ id, status }) => id === again!.message_id && status === 'complete'),
+    )
+    expect(messages.filter(({ pending }) => pending)).toEqual([])
+    stop()
+  })
+
   it('posts without a role as the layout of the conversation says, and shows the post once', async () => {
     const { store, ada } = await startWorld({
       async *assistant() {

@@ -43,10 +43,19 @@ it('offers usernames first, then words of names, six at most', () => {
   expect(matching(many, '')).toHaveLength(6)
 })
 
+it('offers all assistants before people, by a word of a name or by the key', () => {
+  const assistant = (key: string, title: string) => ({ id: key, username: key, name: title, assistant: { key, title } })
+  const many = Array.from({ length: 8 }, (_, index) => assistant(`a${index}`, `Helper ${index}`))
+  const choices = [{ id: '1', username: 'ada', name: 'Ada' }, ...many, assistant('coder', 'Writes code')]
+  expect(matching(choices, '').map(({ id }) => id)).toEqual([...many.map(({ id }) => id), 'coder', '1'])
+  expect(matching(choices, 'code').map(({ id }) => id)).toEqual(['coder'])
+  expect(matching(choices, 'a').map(({ id }) => id)).toEqual([...many.map(({ id }) => id), '1'])
+})
+
 it('offers the assistant first, by a word of its name, and takes what was typed of it out of the text', () => {
   const choices = [
     { id: '1', username: 'ada', name: 'Ada' },
-    { id: 'assistant', name: 'Chat Assistant' },
+    { id: 'assistant', name: 'Chat Assistant', assistant: { title: 'Chat Assistant' } },
   ]
   expect(matching(choices, '').map(({ id }) => id)).toEqual(['assistant', '1'])
   expect(matching(choices, 'a').map(({ id }) => id)).toEqual(['assistant', '1'])

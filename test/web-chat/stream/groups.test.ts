@@ -22,6 +22,11 @@ describe('messages in groups', () => {
     expect(headsOf(lines, 'b')).toEqual(['a', 'b', 'c', 'd'])
   })
 
+  it('begin anew where text of a model begins or ends, which has a label', () => {
+    const lines = [message('a', 0), message('b', 1, 'ada', { generated: true }), message('c', 2)]
+    expect(headsOf(lines)).toEqual(['a', 'b', 'c'])
+  })
+
   it('do not go on over midnight, where another day begins', () => {
     const days = daysOf([message('a', 18), message('b', 21)], undefined)
     expect(days.map(({ rows }) => rows.map((row) => [row.message.id, row.isHead]))).toEqual([

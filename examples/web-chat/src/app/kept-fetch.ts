@@ -1,7 +1,7 @@
 import type { Snapshot } from './snapshot.ts'
 
 /** What is kept as it was read. Lists and threads are kept as they are shown: what has changed since comes by the stream. */
-const READ = /^\/api\/(features|auth\/me|conversations\/[\w-]+\/(participants|unread))$/
+const READ = /^\/api\/(features|assistants|auth\/me|conversations\/[\w-]+\/(participants|unread))$/
 
 /** What is taken from the snapshot: besides those, the first page of lists and threads. */
 const SHOWN = /^\/api\/(conversations|conversations\/[\w-]+\/(threads|messages)|threads\/[\w-]+\/(messages|tree))$/

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Capabilities, ChatClient, Participant, Person as User } from 'chat-server/client'
 import { texts } from '../texts/texts.ts'
+import { type Assistants, createAssistants } from './assistants.ts'
 
 /** How many participants are read at once, and how many at most: names of more people are seen when they write. */
 const PAGE = 200
@@ -25,8 +26,8 @@ export interface People {
   of(conversation_id: string): readonly Participant[]
   /** The name to show for a user; one who has left may have none. */
   nameOf(user_id: string | undefined): string
-  /** The name of the assistant. */
-  assistantName(): string
+  /** Those who are no people. */
+  assistants: Assistants
 }
 
 export function createPeople(client: ChatClient, { assistant }: Pick<Capabilities, 'assistant'>): People {
@@ -43,11 +44,14 @@ export function createPeople(client: ChatClient, { assistant }: Pick<Capabilitie
     add(users.map(({ id, ...names }) => ({ user_id: id, ...names })))
   })
 
+  const assistants = createAssistants(client, assistant)
+
   return {
     known,
     outdated,
     invalidate() {
       strangers.clear()
+      assistants.invalidate()
       outdated.value++
     },
     async load(conversation_id, partner) {
@@ -75,7 +79,7 @@ export function createPeople(client: ChatClient, { assistant }: Pick<Capabilitie
       if (user_id && !person) strangers.add(user_id)
       return nameOf(person)
     },
-    assistantName: () => assistant?.name ?? texts.value.assistant,
+    assistants,
   }
 }
 

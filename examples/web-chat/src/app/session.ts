@@ -2,6 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { ChatClient, User } from 'chat-server/client'
 import type { ChatStore } from 'chat-server/client/store'
 import { forgetDrafts } from '../compose/drafts.ts'
+import { NOTICED } from '../compose/noticed.ts'
 import { RECENT_EMOJI } from '../emoji/recent-key.ts'
 import { attempt } from './attempt.ts'
 import { CSRF_KEY } from './csrf-key.ts'
@@ -112,7 +113,7 @@ export function createSession(
         forgetDrafts(user.value.id)
         forgetUnsent(user.value.id)
       }
-      attempt(() => localStorage.removeItem(RECENT_EMOJI))
+      for (const key of [RECENT_EMOJI, NOTICED]) attempt(() => localStorage.removeItem(key))
       // A session that has ended already is what is wanted.
       await client.auth.logout().catch(() => {})
       leave()

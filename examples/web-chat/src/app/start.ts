@@ -76,6 +76,7 @@ export function createStart({ api, brand }: Config): Start {
     const forgetting = { snapshot, userId, client, name: `chat:kept:${api}`, onUser, onMissed: people.invalidate }
     const store = unsent.storeOf(createChatStore(forgetByEvents(shared, forgetting)))
     const session = createSession(client, store, { user, isSetUp }, api)
+    session.user.subscribe(() => people.assistants.invalidate())
     resend(unsent, store, session)
     clearAfter(session, snapshot)
     const presence = presenceOf(store)

@@ -1,22 +1,22 @@
-import { useApp } from '../app/context.ts'
+import type { OfferedAssistant } from '../app/offered-assistant.ts'
+import { AssistantAvatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { texts } from '../texts/texts.ts'
 
 interface AddresseeProps {
-  /** Whether what is written goes to the assistant. */
-  isAsking: boolean
-  onChange: (isAsking: boolean) => void
+  /** The assistants that may be asked. */
+  offered: readonly OfferedAssistant[]
+  /** The one that what is written goes to; without one, all read it. */
+  asked: OfferedAssistant | undefined
+  onChange: (asked: OfferedAssistant | undefined) => void
   /** Who else reads it: all, or the other one of a direct conversation. */
   others: string
 }
 
 /** To whom a message goes, where an assistant is offered. */
-export function Addressee({ isAsking, onChange, others }: AddresseeProps) {
-  const { assistant } = useApp().features
-  const { composer } = texts.value
-  if (!assistant) return null
-  const label = composer.to(isAsking ? assistant.name : others)
+export function Addressee({ offered, asked, onChange, others }: AddresseeProps) {
+  const label = texts.value.composer.to(asked?.title ?? others)
   return (
     <Menu
       label={label}
@@ -29,18 +29,18 @@ export function Addressee({ isAsking, onChange, others }: AddresseeProps) {
       }
     >
       {(close) =>
-        [false, true].map((each) => (
+        [undefined, ...offered].map((each) => (
           <button
-            key={String(each)}
+            key={each?.key}
             type="button"
-            aria-pressed={each === isAsking}
+            aria-pressed={each === asked}
             onClick={() => {
               close()
               onChange(each)
             }}
           >
-            <Icon name={each ? 'spark' : 'people'} />
-            <span dir="auto">{each ? assistant.name : others}</span>
+            {each?.avatar_url ? <AssistantAvatar info={each} /> : <Icon name={each ? 'spark' : 'people'} />}
+            <span dir="auto">{each?.title ?? others}</span>
           </button>
         ))
       }

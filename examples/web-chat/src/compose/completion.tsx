@@ -2,6 +2,7 @@ import { commandsOf } from 'chat-server/client/parts'
 import type { RefObject, VNode } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type App, useApp } from '../app/context.ts'
+import type { OfferedAssistant } from '../app/offered-assistant.ts'
 import { commandsFor } from '../commands/choices.tsx'
 import { type CommandQuery, commandEdit, commandQueryOf } from '../commands/query.ts'
 import { type Emoji, findEmoji, withTone } from '../emoji/emoji.ts'
@@ -15,7 +16,7 @@ import { language } from '../texts/language.ts'
 import { replaceIn } from './edit.ts'
 import { type EmojiQuery, emojiEdit, emojiQueryOf } from './emoji-query.ts'
 import { mentionChoices } from './mention-choices.ts'
-import { type MentionQuery, mentionEdit, mentionQueryOf } from './mention-query.ts'
+import { type MentionChoice, type MentionQuery, mentionEdit, mentionQueryOf } from './mention-query.ts'
 
 /** How many emoji are offered at once. */
 const MAX_EMOJI = 6
@@ -46,12 +47,14 @@ export interface Choice {
 interface CompletionProps {
   field: RefObject<HTMLTextAreaElement | null>
   conversation_id: string
-  /** Called when the assistant is chosen; without it, it is not offered. */
-  onAssistant: (() => void) | undefined
+  /** The assistants that may be asked, if the text may be a question. */
+  offered?: readonly OfferedAssistant[]
+  /** Called with the one that is chosen. */
+  onAssistant?: (asked: OfferedAssistant) => void
 }
 
 /** Offers names behind an `@` and emoji behind a colon: arrows choose one, Enter and Tab take it, Escape closes the list. */
-export function Completion({ field, conversation_id, onAssistant }: CompletionProps) {
+export function Completion({ field, conversation_id, offered = [], onAssistant }: CompletionProps) {
   const app = useApp()
   const id = useId()
   const [query, setQuery] = useState<Query>()
@@ -64,7 +67,7 @@ export function Completion({ field, conversation_id, onAssistant }: CompletionPr
   const chosen = Math.min(at, choices.length - 1)
 
   function choicesFor({ kind, typed }: Query): Choice[] {
-    if (kind === 'mention') return namesFor(app, conversation_id, typed, { take: takeName, onAssistant })
+    if (kind === 'mention') return namesFor(app, conversation_id, offered, typed, takeName)
     if (kind === 'command') return commandsFor(commands.getSnapshot().commands, typed, takeCommand)
     if (typed.isComplete) return []
     return findEmoji(emoji ?? [], typed.query, MAX_EMOJI).map((each) => {
@@ -79,9 +82,9 @@ export function Completion({ field, conversation_id, onAssistant }: CompletionPr
     })
   }
 
-  function takeName(typed: MentionQuery, username: string | undefined): void {
-    replaceIn(field.current!, mentionEdit(field.current!.value, typed, username))
-    if (username === undefined) onAssistant?.()
+  function takeName(typed: MentionQuery, { username, assistant }: MentionChoice): void {
+    replaceIn(field.current!, mentionEdit(field.current!.value, typed, assistant ? undefined : username))
+    if (assistant) onAssistant?.(assistant)
     setQuery(undefined)
   }
 
@@ -208,23 +211,24 @@ function foundText({ kind }: Query): (count: number) => string {
   return { mention: completion.names, emoji: emoji.found, command: commands.found }[kind]
 }
 
-interface NameTaking {
-  take: (typed: MentionQuery, username: string | undefined) => void
-  onAssistant: (() => void) | undefined
-}
-
-function namesFor(app: App, conversation_id: string, typed: MentionQuery, { take, onAssistant }: NameTaking): Choice[] {
-  return mentionChoices(app, conversation_id, typed.query, onAssistant !== undefined).map(({ id, username, name }) => ({
-    id,
-    sign: signOf(id, username, name),
-    name,
-    code: username && `@${username}`,
-    take: () => take(typed, username),
+function namesFor(
+  app: App,
+  conversation_id: string,
+  offered: readonly OfferedAssistant[],
+  typed: MentionQuery,
+  take: (typed: MentionQuery, choice: MentionChoice) => void,
+): Choice[] {
+  return mentionChoices(app, conversation_id, typed.query, offered).map((choice) => ({
+    id: choice.id,
+    sign: signOf(choice),
+    name: choice.name,
+    code: choice.username && `@${choice.username}`,
+    take: () => take(typed, choice),
   }))
 }
 
-function signOf(id: string, username: string | undefined, name: string) {
-  if (username === undefined) return <AssistantAvatar />
+function signOf({ id, assistant, name }: MentionChoice) {
+  if (assistant) return <AssistantAvatar info={assistant} />
   if (id !== 'all') return <Avatar id={id} name={name} />
   return (
     <span class="avatar sign" aria-hidden="true">

@@ -1,13 +1,15 @@
-import type { Attachment } from 'chat-server/client'
 import { commandsOf } from 'chat-server/client/parts'
+import type { NewPost } from 'chat-server/client/store'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { enterChoice, isSend } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
+import type { OfferedAssistant } from '../app/offered-assistant.ts'
 import { useReadable } from '../app/readable.ts'
 import { oldPosts } from '../app/unsent-storage.ts'
 import type { CallResult } from '../commands/call.ts'
 import { isCall } from '../commands/query.ts'
 import type { Can } from '../conversations/use-can.ts'
+import type { OpenConversation } from '../conversations/use-conversation.ts'
 import { EmojiButton } from '../emoji/emoji-button.tsx'
 import { AttachButton } from '../files/attach-button.tsx'
 import { sendLater, takeBack } from '../files/send-later.ts'
@@ -20,8 +22,10 @@ import { lazy } from '../parts/lazy.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { texts } from '../texts/texts.ts'
 import { Addressee } from './addressee.tsx'
+import { askedAssistant } from './asked-assistant.ts'
 import { type Draft, keepDraft, readDraft } from './drafts.ts'
 import { continueList, dropOf, pasteInto } from './field-events.ts'
+import { hasAsked, noteQuestion } from './noticed.ts'
 
 const Completion = lazy(() => import('./completion.tsx').then(({ Completion }) => Completion))
 const Calls = lazy(() => import('../commands/calls.tsx').then(({ Calls }) => Calls))
@@ -30,10 +34,12 @@ const NotSent = lazy(() => import('./not-sent.tsx').then(({ NotSent }) => NotSen
 const Toolbar = lazy(() => import('./toolbar.tsx').then(({ Toolbar }) => Toolbar))
 const DraftList = lazy(() => import('../files/draft-list.tsx').then(({ DraftList }) => DraftList))
 
+/** What is sent. */
+export type WrittenPost = Pick<NewPost, 'content' | 'role' | 'assistant' | 'attachments'>
+
 interface ComposerProps {
   user_id: string
-  /** Whose participants can be mentioned. */
-  conversation_id: string
+  conversation: OpenConversation
   /** What the draft is for. */
   place: string
   /** What screen readers call it. */
@@ -43,13 +49,15 @@ interface ComposerProps {
   partner?: string | false | undefined
   /** Whether what is written goes to the assistant until the user chooses otherwise; else one question does. */
   isTalk: boolean
+  /** The key of the assistant that answers there unless another one is chosen. */
+  usual: string | undefined
   /** What the user may do in the conversation. */
   can: Can
   /** The id of the answer to the user that is being written, which can be stopped. */
   running: string | undefined
   /** The field gets the focus when this changes. */
   focus_key?: string | undefined
-  onSend: (content: string, role: 'user' | 'assistant', attachments: Attachment[]) => Promise<void>
+  onSend: (post: WrittenPost) => Promise<void>
   /** Edits the last own message: an arrow up in an empty box. */
   onEditLast?: () => void
   onTyping: () => void
@@ -60,17 +68,21 @@ const isCoarse = () => matchMedia('(pointer: coarse)').matches
 
 /** Writes a message, or a question to the assistant. Enter sends, with Shift it begins a line. */
 export function Composer(props: ComposerProps) {
-  const { user_id, conversation_id, place, label, placeholder, isTalk, can, running, focus_key } = props
+  const { user_id, conversation, place, label, placeholder, isTalk, can, running, focus_key } = props
+  const conversation_id = conversation.id
   const { onSend, onEditLast, onTyping } = props
   const app = useApp()
-  const { features, store } = app
-  const assistant = can.has('ask') ? features.assistant : undefined
+  const { features, store, people } = app
+  const offered = can.has('ask') ? people.assistants.offeredIn(conversation.policy) : []
   const attachments = can.has('attach') ? features.attachments : undefined
   const { composer } = texts.value
   const [draft] = useState(() => readDraft(user_id, place))
   const [text, setText] = useState(draft?.text ?? '')
   const [isAsking, setAsking] = useState(draft?.asks ?? isTalk)
-  const asks = isAsking && assistant !== undefined
+  const [chosen, setChosen] = useState(draft?.assistant)
+  const asked = isAsking ? askedAssistant(offered, chosen, props.usual) : undefined
+  const asks = asked !== undefined
+  const notice = asks && !hasAsked(user_id) ? people.assistants.notice() : undefined
   const field = useRef<HTMLTextAreaElement>(null)
   const hasOld = useMemo(() => oldPosts(user_id, place).length > 0, [place])
   const excess = new TextEncoder().encode(text).length - features.limits.message_bytes
@@ -116,13 +128,14 @@ export function Composer(props: ComposerProps) {
     setText(next)
     setRefusal(undefined)
     setWaiting(false)
-    keep({ text: next, asks })
+    keep({ text: next, asks, assistant: chosen })
   }
 
-  function ask(next: boolean): void {
-    setAsking(next)
+  function ask(next: OfferedAssistant | undefined): void {
+    setAsking(next !== undefined)
+    setChosen(next?.key)
     setWaiting(false)
-    if (text !== '') keep({ asks: next })
+    if (text !== '') keep({ asks: next !== undefined, assistant: next?.key })
     field.current?.focus()
   }
 
@@ -139,6 +152,7 @@ export function Composer(props: ComposerProps) {
     }
     post()
     setAsking(isTalk)
+    setChosen(undefined)
     offerAlerts()
     if (!isCoarse()) field.current?.focus()
   }
@@ -163,7 +177,9 @@ export function Composer(props: ComposerProps) {
     change('')
     const taken = hasFiles ? files.take() : []
     keep({ files: [] })
-    void onSend(text.trim(), asks ? 'assistant' : 'user', taken)
+    if (asks) noteQuestion(user_id)
+    const more = taken.length > 0 && { attachments: taken }
+    void onSend({ content: text.trim(), role: asks ? 'assistant' : 'user', assistant: asked?.key, ...more })
   }
 
   return (
@@ -184,8 +200,13 @@ export function Composer(props: ComposerProps) {
       )}
       {calls.length > 0 && <Calls conversation_id={conversation_id} calls={calls} />}
       {callsCommand && <CallNote conversation_id={conversation_id} text={text.trim()} refusal={refusal} />}
+      {notice && (
+        <p class="note assistant-notice" dir="auto">
+          {notice}
+        </p>
+      )}
       {isFormatting && <Toolbar field={field} />}
-      <Completion field={field} conversation_id={conversation_id} onAssistant={assistant && (() => ask(true))} />
+      <Completion field={field} conversation_id={conversation_id} offered={offered} onAssistant={ask} />
       <textarea
         aria-autocomplete="list"
         ref={field}
@@ -194,7 +215,7 @@ export function Composer(props: ComposerProps) {
         dir="auto"
         aria-label={label}
         title={composer.hints[enterChoice.value]}
-        placeholder={asks ? composer.question(assistant!.name) : placeholder}
+        placeholder={asks ? composer.question(asked.title) : placeholder}
         value={text}
         onInput={(event) => {
           change(event.currentTarget.value)
@@ -217,7 +238,9 @@ export function Composer(props: ComposerProps) {
           send()
         }}
       />
-      {assistant && <Addressee isAsking={asks} onChange={ask} others={props.partner || composer.all} />}
+      {offered.length > 0 && (
+        <Addressee offered={offered} asked={asked} onChange={ask} others={props.partner || composer.all} />
+      )}
       {attachments && <AttachButton onFiles={files.add} />}
       <button
         type="button"

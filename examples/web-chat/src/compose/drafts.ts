@@ -17,6 +17,8 @@ export interface Draft {
   topic?: string | undefined
   /** Whether it is for the assistant. */
   asks?: boolean
+  /** The key of the one that was chosen. */
+  assistant?: string | undefined
   /** The message that it quotes. */
   quote_id?: string | undefined
   /** Those that were uploaded. */

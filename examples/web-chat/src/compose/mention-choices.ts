@@ -1,14 +1,15 @@
 import type { App } from '../app/context.ts'
+import type { OfferedAssistant } from '../app/offered-assistant.ts'
 import { nameOf } from '../app/people.ts'
 import { composeTexts } from '../texts/compose.ts'
 import { type MentionChoice, matching } from './mention-query.ts'
 
-/** The assistant and the participants of a conversation whose names begin so, and all together where the policy allows that. */
+/** The assistants that may be asked and the participants of a conversation whose names begin so, and all together where the policy allows that. */
 export function mentionChoices(
-  { people, store, session, features }: App,
+  { people, store, session }: App,
   conversation_id: string,
   query: string,
-  hasAssistant: boolean,
+  offered: readonly OfferedAssistant[],
 ): readonly MentionChoice[] {
   const others = people
     .of(conversation_id)
@@ -16,9 +17,15 @@ export function mentionChoices(
     .map((person) => ({ id: person.user_id, username: person.username, name: nameOf(person) }))
   const conversation = store.conversations.getSnapshot().conversations.find(({ id }) => id === conversation_id)
   const all: MentionChoice = { id: 'all', username: 'all', name: composeTexts.value.completion.everyone }
-  const assistant = hasAssistant ? [{ id: 'assistant', name: features.assistant!.name }] : []
+  // The key of an assistant is the username of no participant.
+  const assistants = offered.map((each) => ({
+    id: `assistant ${each.key ?? ''}`,
+    ...(each.key !== undefined && { username: each.key }),
+    name: each.title,
+    assistant: each,
+  }))
   const everyone = conversation && mayMentionAll(conversation) ? [all] : []
-  return matching([...assistant, ...others, ...everyone], query)
+  return matching([...assistants, ...others, ...everyone], query)
 }
 
 function mayMentionAll({

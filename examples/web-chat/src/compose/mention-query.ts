@@ -1,8 +1,9 @@
+import type { OfferedAssistant } from '../app/offered-assistant.ts'
 import { MENTION_START } from '../markdown/split-mentions.ts'
 import { hasWords } from '../switch/matching.ts'
 import type { Edit } from './edit.ts'
 
-/** How many people are offered at once. */
+/** How many people are offered at once; of assistants, all are. */
 const MAX_CHOICES = 6
 
 /** The longest name that is looked for. */
@@ -22,9 +23,11 @@ export interface MentionQuery {
 /** What can be mentioned: a participant, or all of them. */
 export interface MentionChoice {
   id: string
-  /** What stands behind the `@`; of the assistant there is none: it is addressed instead. */
+  /** What stands behind the `@`. */
   username?: string
   name: string
+  /** An assistant is addressed instead. */
+  assistant?: OfferedAssistant
 }
 
 /** The name that is being typed before the caret: behind an `@` that is not inside of a word, an address or a path. */
@@ -35,18 +38,19 @@ export function mentionQueryOf(text: string, caret: number): MentionQuery | unde
   return match ? { start: from + match.index, query: match[1]! } : undefined
 }
 
-/** Those whose username, or a word of whose name, begins so: the assistant first, then usernames. */
+/** Those whose username, or a word of whose name, begins so: assistants first, then usernames. */
 export function matching(choices: readonly MentionChoice[], query: string): MentionChoice[] {
   const wanted = query.toLowerCase()
   const begins = (text: string) => text.toLowerCase().startsWith(wanted)
-  const rankOf = ({ username, name }: MentionChoice) => {
+  const rankOf = ({ username = '', name, assistant }: MentionChoice) => {
     const isNamed = hasWords(name, query)
-    if (username === undefined) return isNamed ? 0 : 3
+    if (assistant) return isNamed || begins(username) ? 0 : 3
     return begins(username) ? 1 : isNamed ? 2 : 3
   }
   const ranked = choices.map((choice) => ({ choice, rank: rankOf(choice) })).filter(({ rank }) => rank < 3)
   const sorted = ranked.sort((one, other) => one.rank - other.rank)
-  return sorted.slice(0, MAX_CHOICES).map(({ choice }) => choice)
+  const assistants = sorted.filter(({ rank }) => rank === 0).length
+  return sorted.slice(0, Math.max(MAX_CHOICES, assistants + 1)).map(({ choice }) => choice)
 }
 
 /** Puts a name, or nothing, in the place of what was typed of it. */

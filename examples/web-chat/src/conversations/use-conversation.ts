@@ -21,6 +21,7 @@ export type OpenConversation = Pick<
   | 'frozen_at'
   | 'visibility'
   | 'auto_join'
+  | 'assistant'
 > & {
   unread_replies?: number
   /** `false` for a user who reads an open room without participating. */

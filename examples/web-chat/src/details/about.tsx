@@ -11,12 +11,14 @@ import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 import { Ending } from './ending.tsx'
 import type { TabProps } from './pane.tsx'
+import { RoomAssistant } from './room-assistant.tsx'
 
 const LAYOUTS = ['stream', 'topics', 'assistant'] as const
 
 /** What a conversation is about and how it looks, which those who look after it change; and how to leave it. */
 export function About({ conversation, user }: TabProps) {
   const { id, topic, icon, direct, can, with: partner, participant_count } = conversation
+  const { features } = useApp()
   const { conversations, messages } = texts.value
   return (
     <>
@@ -43,6 +45,7 @@ export function About({ conversation, user }: TabProps) {
           </button>
         </p>
       )}
+      {features.assistant && conversation.joined !== false && <RoomAssistant conversation={conversation} />}
       {user.roles.includes('admin') && can.includes('delete') && <AutoJoin conversation={conversation} />}
       {conversation.joined !== false && <Ending conversation={conversation} user={user} />}
     </>

@@ -29,5 +29,5 @@ export function sentenceOfRow(row: InboxRow, people: People): string {
 }
 
 function nameOf(item: Notification, people: People): string {
-  return isAnswer(item) ? people.assistantName() : people.nameOf(item.actor_user_id)
+  return isAnswer(item) ? people.assistants.infoOf(undefined).title : people.nameOf(item.actor_user_id)
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
+import type { OfferedAssistant } from '../app/offered-assistant.ts'
 import { texts } from '../texts/texts.ts'
 import { Icon } from './icon.tsx'
 
@@ -44,8 +45,9 @@ export function Avatar({ id, name, photo, presence }: AvatarProps) {
   )
 }
 
-/** Of the assistant, which has no letters. */
-export function AssistantAvatar() {
+/** The picture of an assistant, or its sign. */
+export function AssistantAvatar({ info }: { info?: Pick<OfferedAssistant, 'title' | 'avatar_url'> | undefined }) {
+  if (info?.avatar_url) return <Avatar id={info.title} name={info.title} photo={info.avatar_url} />
   return (
     <span class="avatar assistant" aria-hidden="true">
       <Icon name="spark" />

@@ -40,7 +40,7 @@ export function BrowsePane() {
         {isLoading
           ? texts.value.loading
           : rooms.length > 0
-            ? texts.value.switcher.found(rooms.length)
+            ? roomTexts.value.switching.found(rooms.length)
             : query.trim() === ''
               ? words.empty
               : words.none}

@@ -49,9 +49,14 @@ function FoundMessage({
   return (
     <li>
       <a href={hrefOf(routeOfMessage({ conversation_id: conversation.id, root_id, message_id }, place?.layout))}>
-        {role === 'assistant' ? <AssistantAvatar /> : <Avatar id={author_user_id ?? 'app'} name={name} />}
+        {role === 'assistant' ? (
+          <AssistantAvatar info={people.assistants.infoOf(message.assistant)} />
+        ) : (
+          <Avatar id={author_user_id ?? 'app'} name={name} />
+        )}
         <span class="name" dir="auto">
           {name}
+          {message.generated && <small> {people.assistants.label()}</small>}
         </span>
         <time datetime={created_at} title={longTime(created_at)}>
           {shortTime(created_at)}

@@ -5,7 +5,7 @@ import { ErrorNote } from '../parts/error-note.tsx'
 import { useRoving } from '../parts/roving.ts'
 import { ChoiceSign } from '../switch/choice-sign.tsx'
 import type { Choice } from '../switch/use-choices.ts'
-import { texts } from '../texts/texts.ts'
+import { roomTexts } from '../texts/room.ts'
 
 /** Rooms and people that were found: a person to whom the user has not written yet is written to. */
 export function FoundPlaces({ choices, label }: { choices: readonly Choice[]; label: string }) {
@@ -43,7 +43,7 @@ function FoundPlace({ choice }: { choice: Choice }) {
       <button
         type="button"
         disabled={write.isRunning}
-        title={texts.value.switcher.begin}
+        title={roomTexts.value.switching.begin}
         onClick={() => void write.run()}
       >
         {content}

@@ -43,5 +43,7 @@ export function daysOf(messages: readonly TimelineStoreMessage[], first_new: str
 function isOneGroup(head: TimelineStoreMessage, message: TimelineStoreMessage): boolean {
   const isSameAuthor = head.role === 'user' && message.role === 'user' && head.author_user_id === message.author_user_id
   const passed = Date.parse(message.created_at) - Date.parse(head.created_at)
+  // The label of generated text is at the head of its group.
+  if (head.generated !== message.generated) return false
   return isSameAuthor && head.author_user_id !== undefined && Math.abs(passed) < GROUP_MS
 }

@@ -1,4 +1,4 @@
-import type { Attachment, User } from 'chat-server/client'
+import type { User } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
 import { useCallback, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
@@ -6,7 +6,8 @@ import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
 import { goTo } from '../app/route.ts'
 import { useNotices } from '../commands/notices.tsx'
-import { Composer } from '../compose/composer.tsx'
+import { usualAssistant } from '../compose/asked-assistant.ts'
+import { Composer, type WrittenPost } from '../compose/composer.tsx'
 import { runningOf } from '../compose/running.ts'
 import { useQuote } from '../compose/use-quote.ts'
 import { titleOf } from '../conversations/title.ts'
@@ -60,12 +61,12 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
     [id],
   )
 
-  async function post(content: string, role: 'user' | 'assistant', attachments: Attachment[]): Promise<void> {
+  async function post(written: WrittenPost): Promise<void> {
     setQuoted(undefined)
-    const more = { ...(attachments.length > 0 && { attachments }), ...(quoted && { quote_id: quoted.id }) }
+    const more = quoted && { quote_id: quoted.id }
     const above = isTalk ? await lastAnswer() : undefined
     const parent = above && { root_id: above.root_id, parent_id: above.id }
-    await store.post({ conversation_id: id, content, role, ...parent, ...more })
+    await store.post({ conversation_id: id, ...written, ...parent, ...more })
   }
 
   /** What is written next answers it; where it is too deep for that, it begins a thread. */
@@ -133,12 +134,13 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
         {canWrite && (
           <Composer
             user_id={user.id}
-            conversation_id={id}
+            conversation={conversation}
             place={id}
             label={stream.box(title)}
             placeholder={stream.box(title)}
             partner={conversation.direct && title}
             isTalk={isTalk}
+            usual={usualAssistant(conversation, isTalk ? variants.shown : [])}
             can={can}
             running={runningOf(view.messages, user.id)}
             focus_key={quoted?.id}

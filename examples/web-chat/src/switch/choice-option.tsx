@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
-import { texts } from '../texts/texts.ts'
+import { roomTexts } from '../texts/room.ts'
 import { ChoiceSign } from './choice-sign.tsx'
 import { FoundText } from './found-text.tsx'
 import type { Choice } from './use-choices.ts'
@@ -35,7 +35,7 @@ export function ChoiceOption({ id, choice, isChosen, onTake }: OptionProps) {
         {message ? <FoundText result={message} /> : name}
       </span>
       <small>
-        {message ? name : conversation_id === undefined ? texts.value.switcher.begin : username && `@${username}`}
+        {message ? name : conversation_id === undefined ? roomTexts.value.switching.begin : username && `@${username}`}
       </small>
       {conversation_id === undefined && <Icon name="plus" />}
     </div>

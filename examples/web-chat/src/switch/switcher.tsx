@@ -21,7 +21,7 @@ export function Switcher({ onClose }: { onClose: () => void }) {
   const { choices, isLoading, error } = useChoices(query)
   const { can } = useReadable(canOf(store).service)
   const chosen = Math.max(0, Math.min(at, choices.length - 1))
-  const { switcher } = texts.value
+  const { switching } = roomTexts.value
   const open = useAction(async ({ conversation_id, user_id, message }: Choice) => {
     const target = conversation_id ?? (await store.openDirect({ user_id: user_id! })).conversation.id
     onClose()
@@ -47,11 +47,11 @@ export function Switcher({ onClose }: { onClose: () => void }) {
     event.preventDefault()
   }
   return (
-    <Dialog title={switcher.title} focus="field" onClose={onClose}>
+    <Dialog title={texts.value.switcher.title} focus="field" onClose={onClose}>
       <input
         class="switch-query"
         role="combobox"
-        aria-label={switcher.label}
+        aria-label={switching.label}
         aria-autocomplete="list"
         aria-expanded={choices.length > 0}
         aria-controls={`${id}-list`}
@@ -59,7 +59,7 @@ export function Switcher({ onClose }: { onClose: () => void }) {
         autocomplete="off"
         spellcheck={false}
         maxLength={200}
-        placeholder={switcher.placeholder}
+        placeholder={switching.placeholder}
         value={query}
         onInput={(event) => {
           setQuery(event.currentTarget.value)
@@ -68,7 +68,7 @@ export function Switcher({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={onKeyDown}
       />
-      <div class="switch-list" role="listbox" id={`${id}-list`} aria-label={switcher.title}>
+      <div class="switch-list" role="listbox" id={`${id}-list`} aria-label={texts.value.switcher.title}>
         {choices.map((choice, index) => (
           <ChoiceOption
             key={choice.id}
@@ -80,7 +80,7 @@ export function Switcher({ onClose }: { onClose: () => void }) {
         ))}
       </div>
       <p class={choices.length > 0 ? 'hidden' : 'quiet'} role="status">
-        {isLoading ? texts.value.loading : choices.length > 0 ? switcher.found(choices.length) : switcher.none}
+        {isLoading ? texts.value.loading : choices.length > 0 ? switching.found(choices.length) : switching.none}
       </p>
       <ErrorNote error={open.error ?? error} />
       {can?.browse && (
@@ -92,7 +92,7 @@ export function Switcher({ onClose }: { onClose: () => void }) {
       {features.search && (
         <a class="search-link" href={hrefOf(search)} onClick={onClose}>
           <Icon name="search" />
-          <span dir="auto">{search.q === '' ? switcher.search : switcher.search_for(search.q)}</span>
+          <span dir="auto">{search.q === '' ? switching.search : switching.search_for(search.q)}</span>
         </a>
       )}
     </Dialog>

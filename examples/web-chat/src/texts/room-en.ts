@@ -1,4 +1,4 @@
-/** The texts in English of what is beside a room: its details, its first invites and threads. They are loaded with these. */
+/** The texts in English of what is beside a room, such as its details, its first invites and threads. They are loaded with these. */
 export const texts = {
   row: {
     more: 'More',
@@ -35,6 +35,16 @@ export const texts = {
     auto_join: 'Who joins by themselves',
     auto_joins: { nobody: 'Nobody', members: 'All members', everyone: 'Everybody, guests too' },
     auto_join_hint: 'Two people who share no other room cannot find each other, or write to each other directly.',
+  },
+  roomAssistant: {
+    title: 'Assistant',
+    choose: 'Answers here',
+    usual: 'The default',
+    answers: (name: string) => `${name} answers here.`,
+    prompt: 'Instructions',
+    prompt_hint: 'Every assistant that is asked here gets them. All people here can read them.',
+    allowed: 'Which assistants may be asked',
+    scopes: { all: 'All', none: 'None', some: 'Only these' },
   },
   policies: {
     visibility: 'Who sees this room',
@@ -222,5 +232,25 @@ export const texts = {
     collapse: (count: number) => (count === 1 ? 'Hide 1 reply' : `Hide ${count} replies`),
     branch: (count: number, unread: number) =>
       `${count === 1 ? '1 reply' : `${count} replies`}${unread > 0 ? `, ${unread} new` : ''}`,
+  },
+  readers: {
+    title: 'Read by',
+    count: (count: number) => (count === 0 ? 'Nobody yet.' : count === 1 ? '1 person' : `${count} people`),
+    off: 'Turned off, by you or in this room.',
+    read_by: (names: readonly string[], more: number) =>
+      `Read by ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+  },
+  revisions: {
+    title: 'Earlier versions',
+    until: (time: string) => `Until ${time}`,
+  },
+  switching: {
+    label: 'Room, person or message',
+    placeholder: 'Room, name or words',
+    begin: 'new direct message',
+    found: (count: number) => (count === 1 ? '1 match' : `${count} matches`),
+    none: 'No matches.',
+    search: 'Search messages',
+    search_for: (query: string) => `Search messages for “${query}”`,
   },
 }

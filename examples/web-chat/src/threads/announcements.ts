@@ -21,7 +21,7 @@ export function useAnnouncements(messages: readonly StoreMessage[], has_more: bo
     const { arrived, answered } = texts.value.messages
     for (const message of messages.filter(({ id, status }) => before.get(id) !== status)) {
       const { id, role, status, author_user_id, content } = message
-      if (role === 'assistant' && status === 'complete') announce(answered)
+      if (role === 'assistant' && status === 'complete') announce(answered(authorOf(message, people)))
       else if (role !== 'assistant' && !before.has(id) && author_user_id !== user_id && !message.pending)
         announce(arrived(authorOf(message, people), content.slice(0, MAX_LENGTH)))
     }

@@ -11,7 +11,7 @@ export async function askAgain(
   store: ChatStore,
   message: StoreMessage,
   isInThread: boolean,
-  prompt = message.prompt!,
+  prompt = message.prompt ?? '',
 ): Promise<void> {
   const { id, parent_id, root_id, conversation_id } = message
   const place = parent_id === undefined ? {} : { parent_id, root_id }

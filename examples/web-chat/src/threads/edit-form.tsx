@@ -58,7 +58,7 @@ export function TextForm({ text, conversation_id, button, onSave, onCancel }: Te
         void run()
       }}
     >
-      <Completion field={field} conversation_id={conversation_id} onAssistant={undefined} />
+      <Completion field={field} conversation_id={conversation_id} />
       <textarea
         aria-autocomplete="list"
         ref={field}

@@ -60,7 +60,7 @@ function FollowedThread({ thread }: { thread: ThreadSummary }) {
   const { conversation_id, root_id, root_author, title, root_excerpt, last_activity_at, message_count } = thread
   const { unread_replies = 0 } = thread
   const conversation = conversations.find(({ id }) => id === conversation_id)
-  const author = root_author === undefined ? people.assistantName() : people.nameOf(root_author)
+  const author = root_author === undefined ? people.assistants.infoOf(undefined).title : people.nameOf(root_author)
   return (
     <li>
       <a href={hrefOf({ name: 'thread', conversation_id, root_id })} data-unread={hasNews(thread)}>

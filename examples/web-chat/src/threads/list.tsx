@@ -89,7 +89,7 @@ function ThreadCard({
   const { people } = useApp()
   const { root_id, root_author, root_excerpt, root_file_count, title, last_replier_ids } = thread
   const { message_count, last_activity_at, unread = 0 } = thread
-  const name = root_author === undefined ? people.assistantName() : people.nameOf(root_author)
+  const name = root_author === undefined ? people.assistants.infoOf(undefined).title : people.nameOf(root_author)
   return (
     <li data-message-id={root_id}>
       <a

@@ -33,7 +33,7 @@ export function useMessageChoices(
 ): MessageChoice[] {
   const { client, store } = useApp()
   const { messages } = texts.value
-  const { id, pinned, prompt, root_id, conversation_id } = message
+  const { id, pinned, root_id, conversation_id } = message
   const isOwn = message.author_user_id === user_id
   const author = message.author_user_id ?? message.requested_by
   const isComplete = !isRunning(message)
@@ -83,7 +83,7 @@ export function useMessageChoices(
       message.role === 'user' && { name: 'edit', icon: 'edit', text: messages.edit, act: () => onEdit(id) },
     can.has('ask') &&
       isComplete &&
-      prompt !== undefined && {
+      message.role === 'assistant' && {
         name: 'again',
         icon: 'again',
         text: messages.ask_again,

@@ -13,13 +13,13 @@ import { texts } from '../texts/texts.ts'
 import { longTime, shortTime, timeOf } from '../texts/time.ts'
 import { askAgain } from './ask-again.ts'
 import { authorOf } from './author.ts'
-import { EditForm } from './edit-form.tsx'
 import { MessageActions } from './message-actions.tsx'
 import { MessageBody } from './message-body.tsx'
 import { Question } from './question.tsx'
 import { Reactions } from './reactions.tsx'
 
 const Variants = lazy(() => import('../stream/variant-choice.tsx').then(({ VariantChoice }) => VariantChoice))
+const EditForm = lazy(() => import('./edit-form.tsx').then(({ EditForm }) => EditForm))
 const ReadBy = lazy(() => import('./read-by.tsx').then(({ ReadBy }) => ReadBy))
 const Revisions = lazy(() => import('./revisions.tsx').then(({ RevisionsDialog }) => RevisionsDialog))
 
@@ -58,7 +58,8 @@ export interface ArticleProps {
 export function MessageArticle(props: ArticleProps & { children?: ComponentChildren }) {
   const { message, isHead, user_id } = props
   const { prompt, deleted_at, pending } = message
-  if (prompt === undefined || deleted_at) return <OneArticle {...props} />
+  // An answer to the message above it has no question of its own.
+  if (!prompt || deleted_at) return <OneArticle {...props} />
   return (
     <>
       <Question
@@ -87,7 +88,7 @@ function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
   // The id of an author may have no name yet: then this is rendered again when it has.
   const name = authorOf(pending && role === 'user' ? { role, author_user_id: user_id } : message, people)
   const author_id = role === 'assistant' ? 'assistant' : (message.author_user_id ?? (pending ? user_id : 'app'))
-  const mayAsk = can.has('ask') && message.prompt !== undefined && message.requested_by === user_id
+  const mayAsk = can.has('ask') && role === 'assistant' && message.requested_by === user_id
   const onAgain = mayAsk ? () => askAgain(store, message, props.onThread === undefined) : undefined
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the name is a button.
@@ -98,7 +99,12 @@ function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
       data-role={role}
       data-pending={pending?.status}
     >
-      {isHead && (role === 'assistant' ? <AssistantAvatar /> : <Avatar id={author_id} name={name} />)}
+      {isHead &&
+        (role === 'assistant' ? (
+          <AssistantAvatar info={people.assistants.infoOf(message.assistant)} />
+        ) : (
+          <Avatar id={author_id} name={name} />
+        ))}
       <header>
         {isHead ? (
           <AuthorName name={name} user_id={message.author_user_id} conversation_id={message.conversation_id} />
@@ -107,6 +113,7 @@ function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
             {name}
           </strong>
         )}
+        {isHead && message.generated && !deleted_at && <span class="tag label">{people.assistants.label()}</span>}
         {isHead && message.author_kind === 'guest' && <span class="tag">{texts.value.is_guest}</span>}
         <time datetime={created_at} title={longTime(created_at)}>
           {(isInDay ? timeOf : shortTime)(created_at)}

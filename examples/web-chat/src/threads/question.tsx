@@ -10,11 +10,11 @@ import { AuthorName, openByPointer } from '../people/author-name.tsx'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime, timeOf } from '../texts/time.ts'
 import { askAgain } from './ask-again.ts'
-import { TextForm } from './edit-form.tsx'
 import { isRunning } from './is-running.ts'
 import { PendingNote } from './pending-note.tsx'
 import { QuotedMessage } from './quoted-message.tsx'
 
+const TextForm = lazy(() => import('./edit-form.tsx').then(({ TextForm }) => TextForm))
 const QuestionActions = lazy(() => import('./question-actions.tsx').then(({ QuestionActions }) => QuestionActions))
 
 interface QuestionProps {
@@ -64,7 +64,7 @@ export function Question(props: QuestionProps) {
           {(isInDay ? timeOf : shortTime)(created_at)}
         </time>
         <span class="tag" dir="auto">
-          {composer.to(people.assistantName())}
+          {composer.to(people.assistants.infoOf(message.assistant).title)}
         </span>
       </header>
       <div class="content">

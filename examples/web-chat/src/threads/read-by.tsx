@@ -1,7 +1,7 @@
 import { receiptsOf } from 'chat-server/client/parts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
-import { texts } from '../texts/texts.ts'
+import { roomTexts } from '../texts/room.ts'
 
 /** How many readers are named; of more, their number is shown. */
 const MAX_NAMES = 3
@@ -14,7 +14,7 @@ export function ReadBy({ message_id }: { message_id: string }) {
   const names = readers.slice(0, MAX_NAMES).map(({ user_id }) => people.nameOf(user_id))
   return (
     <p class="note read-by" dir="auto">
-      {texts.value.readers.read_by(names, count - names.length)}
+      {roomTexts.value.readers.read_by(names, count - names.length)}
     </p>
   )
 }

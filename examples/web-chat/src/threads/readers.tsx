@@ -7,6 +7,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useVisible } from '../parts/visible.ts'
 import { Waiting } from '../parts/waiting.tsx'
+import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 
 /** Who has read a message. */
@@ -16,7 +17,7 @@ export function ReadersDialog({ message_id, onClose }: { message_id: string; onC
   const { readers, count, is_off, status, error, has_more } = useReadable(list)
   const end = useRef<HTMLLIElement>(null)
   useVisible(end, () => void list.loadMore(), has_more)
-  const words = texts.value.readers
+  const words = roomTexts.value.readers
   return (
     <Dialog title={words.title} onClose={onClose}>
       {status === 'failed' && <ErrorNote error={error} onRetry={() => void list.reload()} />}

@@ -1,6 +1,7 @@
 import type { User } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
 import { useApp } from '../app/context.ts'
+import { usualAssistant } from '../compose/asked-assistant.ts'
 import { Composer } from '../compose/composer.tsx'
 import { runningOf } from '../compose/running.ts'
 import { titleOf } from '../conversations/title.ts'
@@ -53,20 +54,20 @@ export function ReplyBox(props: ReplyBoxProps) {
       )}
       <Composer
         user_id={user.id}
-        conversation_id={conversation.id}
+        conversation={conversation}
         place={root_id}
         label={composer.reply_label}
         placeholder={composer.reply}
         partner={conversation.direct && titleOf(conversation)}
         can={can}
         isTalk={conversation.layout === 'assistant' || isTalk}
+        usual={usualAssistant(conversation, messages)}
         running={runningOf(messages, user.id)}
         focus_key={target?.id}
-        onSend={async (content, role, attachments) => {
+        onSend={async (written) => {
           onTarget(undefined)
-          const files = attachments.length > 0 && { attachments }
           const parent_id = (target ?? dialogueOf(newest ? await newest() : messages, user.id))?.id ?? root_id
-          await store.post({ conversation_id: conversation.id, root_id, parent_id, content, role, ...files })
+          await store.post({ conversation_id: conversation.id, root_id, parent_id, ...written })
         }}
         onEditLast={onEditLast}
         onTyping={() => presence.sendTyping(conversation.id, root_id)}

@@ -7,7 +7,7 @@ import { Markdown } from '../markdown/lazy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Waiting } from '../parts/waiting.tsx'
-import { texts } from '../texts/texts.ts'
+import { roomTexts } from '../texts/room.ts'
 import { longTime } from '../texts/time.ts'
 
 /** What an edited message said before, latest first. */
@@ -26,7 +26,7 @@ export function RevisionsDialog({ message, onClose }: { message: StoreMessage; o
   })
   // Another edit makes another one.
   useEffect(() => void run(), [message.edited_at])
-  const words = texts.value.revisions
+  const words = roomTexts.value.revisions
   return (
     <Dialog title={words.title} onClose={onClose}>
       <ErrorNote error={error} />

@@ -1,4 +1,4 @@
-import type { Attachment, User } from 'chat-server/client'
+import type { User } from 'chat-server/client'
 import type { Readable, ThreadView } from 'chat-server/client/store'
 import { useEffect, useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
@@ -6,7 +6,7 @@ import { attempt } from '../app/attempt.ts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { goTo } from '../app/route.ts'
-import { Composer } from '../compose/composer.tsx'
+import { Composer, type WrittenPost } from '../compose/composer.tsx'
 import { keepDraft, readDraft } from '../compose/drafts.ts'
 import { runningOf } from '../compose/running.ts'
 import { titleOf } from '../conversations/title.ts'
@@ -59,12 +59,11 @@ export function Topics({ conversation, user, root_id, message_id }: TopicsProps)
     keepDraft(user.id, id, { conversation_id: id, topic })
   }
 
-  async function begin(content: string, role: 'user' | 'assistant', attachments: Attachment[]): Promise<void> {
-    const files = attachments.length > 0 && { attachments }
+  async function begin(written: WrittenPost): Promise<void> {
     const named = title.trim() !== '' && { title: title.trim() }
     name('')
-    const posted = await store.post({ conversation_id: id, content, role, ...named, ...files })
-    if (!posted || role !== 'assistant') return
+    const posted = await store.post({ conversation_id: id, ...written, ...named })
+    if (!posted || written.role !== 'assistant') return
     setAsked(posted.root_id)
     attempt(() => sessionStorage.setItem(keyOf(id), posted.root_id))
     goTo({ name: 'thread', conversation_id: id, root_id: posted.root_id })
@@ -103,11 +102,12 @@ export function Topics({ conversation, user, root_id, message_id }: TopicsProps)
             />
             <Composer
               user_id={user.id}
-              conversation_id={id}
+              conversation={conversation}
               place={id}
               label={stream.box(titleOf(conversation))}
               placeholder={composer.thread}
               isTalk={false}
+              usual={conversation.assistant?.key}
               can={can}
               running={runningOf(messages, user.id)}
               onSend={begin}

@@ -107,15 +107,8 @@ export const texts = {
   },
   switcher: {
     title: 'Go to…',
-    label: 'Room, person or message',
-    placeholder: 'Room, name or words',
-    begin: 'new direct message',
-    found: (count: number) => (count === 1 ? '1 match' : `${count} matches`),
-    none: 'No matches.',
     button: 'Search',
-    search: 'Search messages',
     search_in: 'Search here',
-    search_for: (query: string) => `Search messages for “${query}”`,
   },
   inbox: {
     title: 'Inbox',
@@ -140,17 +133,6 @@ export const texts = {
     alerts: 'Notify me on this device',
     alerts_hint: 'Works while this page is open, in any tab.',
     alerts_refused: 'The browser does not allow it. Change that in its settings for this page.',
-  },
-  readers: {
-    title: 'Read by',
-    count: (count: number) => (count === 0 ? 'Nobody yet.' : count === 1 ? '1 person' : `${count} people`),
-    off: 'Turned off, by you or in this room.',
-    read_by: (names: readonly string[], more: number) =>
-      `Read by ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
-  },
-  revisions: {
-    title: 'Earlier versions',
-    until: (time: string) => `Until ${time}`,
   },
   followed: {
     title: 'Threads',
@@ -226,7 +208,7 @@ export const texts = {
     reaction: (emoji: string, count: number) => `${emoji}, ${count === 1 ? '1 reaction' : `${count} reactions`}`,
     new: 'New',
     arrived: (name: string, text: string) => `${name}: ${text}`,
-    answered: 'The assistant has answered.',
+    answered: (name: string) => `${name} has answered.`,
     copy_code: 'Copy the code',
     code: 'Code',
   },
