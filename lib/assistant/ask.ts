@@ -106,7 +106,8 @@ async function read(
   }
   const written_bytes = so_far.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0)
   const bounds = { signal, answer_bytes: ctx.assistant.answer_bytes, written_bytes }
-  return readAnswer(pieces, bounds, onText, output.part)
+  const isShown = (part: CheckedPart) => ctx.assistant.reasoning === 'show' || !('reasoning' in part)
+  return readAnswer(pieces, bounds, onText, (part) => isShown(part) && output.part(part))
 }
 
 async function toRequest(

@@ -49,6 +49,7 @@ const runSeconds = integer(1, 86_400)
 const stopper = oneOf('moderators', 'members')
 const contextOf = oneOf('auto', 'path', 'thread')
 const namesOf = oneOf('auto', 'always', 'never')
+const reasoningOf = oneOf('show', 'drop')
 
 /** What the default assistant has as the others: they inherit it. */
 export const ASSISTANT_KEYS = {
@@ -72,6 +73,11 @@ export const ASSISTANT_KEYS = {
     flag,
     false,
     'Whether a model of openai gets the texts of files: the newest 8 in UTF-8, each of up to 64 KiB.',
+  ),
+  reasoning: key(
+    reasoningOf,
+    'show',
+    'What the model writes before its answers: show to readers, or drop, so that it is neither stored nor sent.',
   ),
   stop: key(
     stopper,
@@ -113,6 +119,7 @@ const NamedSection = section({
   context: key(contextOf, undefined, inherited('context')),
   names: key(namesOf, undefined, inherited('names')),
   text_files: key(flag, undefined, inherited('text_files')),
+  reasoning: key(reasoningOf, undefined, inherited('reasoning')),
   tools: key(toolList, undefined, inherited('tools')),
   max_steps: key(maxSteps, undefined, inherited('max_steps')),
   max_equal_calls: key(maxEqualCalls, undefined, inherited('max_equal_calls')),

@@ -33,7 +33,8 @@ describeOnEachDatabase('an answer made of parts', (openUrl) => {
     asked = puppet.asked
     url = await openUrl()
     const config = { assistant: { drain_seconds: 0 } }
-    service = await startService(url, { config, ports: { assistant: puppet.assistant } })
+    const assistants = { quiet: { provider: puppet.assistant, reasoning: 'drop' as const } }
+    service = await startService(url, { config, ports: { assistant: puppet.assistant, assistants } })
     other = await startService(url, { config })
     world = await startThread(service)
   })
@@ -128,6 +129,24 @@ describeOnEachDatabase('an answer made of parts', (openUrl) => {
     expect(messages[0]!.parts).toEqual(message.parts)
     expect(partsOf(message)).toBe(message.parts)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('has no reasoning where the assistant drops it, and is empty without anything else', async () => {
+    for (const [pieces, expected] of [
+      [['Blue.'], { content: 'Blue.', status: 'complete' }],
+      [[], { content: '', status: 'failed' }],
+    ] as const) {
+      const question = { content: 'Why?', role: 'assistant' as const, assistant: 'quiet' }
+      const { message_id } = await world.ada.messages.postRoot(world.conversation_id, question)
+      const answer = await asked()
+      answer.say({ reasoning: 'Hm' }, ...pieces, { reasoning: 'Hm\0', provider_data: { signature: 1 } })
+      answer.end()
+      await untilEnded(message_id)
+      const message = await read(message_id)
+      expect(message).toMatchObject(expected)
+      expect(message).not.toHaveProperty('parts')
+      expect((await rowsOf(world.ada, message_id)).join('')).toBe(expected.content)
+    }
   })
 
   it('has no parts while all of it is text, and costs the statements of text', async () => {
