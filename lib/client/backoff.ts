@@ -62,10 +62,10 @@ export function parseRetryAfter(header: string | null, now: number): number | un
   return Number.isFinite(seconds) ? seconds : undefined
 }
 
-/** Whether waiting may help: the service is not reached, asks to wait, or got the body too slowly. */
+/** Whether a short wait may help: the service is not reached, asks to wait, or got the body too slowly. A quota lasts for a day or a month. */
 export function isTransient(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: string }
-  return error instanceof TypeError || /^(unavailable|rate_limited|request_timeout)$/.test(code!)
+  const { code, quota } = (error ?? {}) as { code?: string; quota?: object }
+  return error instanceof TypeError || (!quota && /^(unavailable|rate_limited|request_timeout)$/.test(code!))
 }
 
 /** Nothing, for what does not exist any more: for the `catch` of a reading. @throws every other failure */

@@ -98,3 +98,19 @@ it('sends nothing after it was cleared', () => {
   retries.resume()
   expect(sent).toEqual([])
 })
+
+it('never sends by itself what a quota refuses, also where the next month is further away than a timer can reach', () => {
+  const quota = {
+    scope: 'user',
+    period: 'month',
+    unit: 'answers',
+    limit: 1,
+    used: 1,
+    resets_at: '2026-02-01T00:00:00Z',
+  } as const
+  const { sent, retries } = failing(new ChatError('rate_limited', { retry_after_seconds: 2_600_000, quota }))
+  retries.failed('a', new ChatError('rate_limited', { retry_after_seconds: 2_600_000, quota }))
+  vi.advanceTimersByTime(3_600_000)
+  retries.resume()
+  expect(sent).toEqual([])
+})

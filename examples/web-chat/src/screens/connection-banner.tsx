@@ -1,8 +1,8 @@
 import type { Connection } from 'chat-server/client/store'
-import { useEffect, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { isOnline } from '../app/online.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { useSeconds } from '../parts/use-seconds.ts'
 import { texts } from '../texts/texts.ts'
 
 /** Says when the device has no network, or the service cannot be reached, and what that means for what is written. */
@@ -26,11 +26,5 @@ export function ConnectionBanner({ connection: { status, error, retry_at = 0 } }
 
 /** The seconds until the next attempt; a screen reader would read every one of them. */
 function Countdown({ to }: { to: number }) {
-  const [now, setNow] = useState(Date.now)
-  useEffect(() => {
-    setNow(Date.now())
-    const timer = setInterval(() => setNow(Date.now()), 1_000)
-    return () => clearInterval(timer)
-  }, [to])
-  return <span aria-hidden="true">{texts.value.connection.retrying(Math.ceil((to - now) / 1_000))}</span>
+  return <span aria-hidden="true">{texts.value.connection.retrying(useSeconds(to))}</span>
 }

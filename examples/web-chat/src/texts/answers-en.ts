@@ -36,7 +36,7 @@ export const texts = {
       cancelled: 'Stopped.',
       failed: 'The answer failed.',
       interrupted: 'The answer was interrupted.',
-    } as Readonly<Record<string, string>>,
+    },
     failures: {
       timeout: 'The assistant took too long.',
       provider_error: 'The assistant could not answer.',
@@ -44,8 +44,30 @@ export const texts = {
       connection_lost: 'The connection to the assistant broke off.',
       invalid_answer: 'The assistant sent an invalid answer.',
       empty_answer: 'The assistant had nothing to say.',
-      answer_too_long: 'The answer was longer than allowed.',
-    },
+      answer_too_long: 'The answer was longer than allowed. Ask for less at once.',
+      too_many_steps: 'The assistant used more tools than it may for one answer.',
+      refused: 'The answer was withdrawn.',
+    } as Readonly<Record<string, string>>,
     perhaps_cut: 'The answer may be cut off.',
+    at_limit: 'The answer has reached the limit of its length. Ask the assistant to go on.',
+    filtered: 'A filter of the model ended the answer.',
+    again_in: (time: string) => `in ${time}`,
+    quota_limits: {
+      day: {
+        answers: (limit: string) => `for today (answers: ${limit})`,
+        tokens: (limit: string) => `for today (tokens: ${limit})`,
+        cost_micros: (_limit: string) => 'for today (cost)',
+      },
+      month: {
+        answers: (limit: string) => `for this month (answers: ${limit})`,
+        tokens: (limit: string) => `for this month (tokens: ${limit})`,
+        cost_micros: (_limit: string) => 'for this month (cost)',
+      },
+    },
+    quota_used: {
+      user: (limit: string, time: string) => `You have reached your limit ${limit}. You can ask again from ${time}.`,
+      service: (limit: string, time: string) =>
+        `All people here together have reached the limit ${limit}. You can ask again from ${time}.`,
+    },
   },
 }

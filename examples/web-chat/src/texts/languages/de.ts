@@ -968,9 +968,31 @@ export const texts: Texts = {
       connection_lost: 'Die Verbindung zum Assistenten ist abgebrochen.',
       invalid_answer: 'Der Assistent hat etwas geschickt, das keine Antwort ist.',
       empty_answer: 'Der Assistent hatte nichts zu sagen.',
-      answer_too_long: 'Die Antwort war länger als erlaubt.',
+      answer_too_long: 'Die Antwort war länger als erlaubt. Frag nach weniger auf einmal.',
+      too_many_steps: 'Der Assistent hat mehr Werkzeuge benutzt, als er für eine Antwort darf.',
+      refused: 'Die Antwort wurde zurückgezogen.',
     },
     perhaps_cut: 'Die Antwort ist vielleicht nicht vollständig.',
+    at_limit: 'Die Antwort hat die Grenze ihrer Länge erreicht. Bitte den Assistenten, weiterzumachen.',
+    filtered: 'Ein Filter des Modells hat die Antwort beendet.',
+    again_in: (time) => `in ${time}`,
+    quota_limits: {
+      day: {
+        answers: (limit) => `für heute (Antworten: ${limit})`,
+        tokens: (limit) => `für heute (Tokens: ${limit})`,
+        cost_micros: () => 'für heute (Kosten)',
+      },
+      month: {
+        answers: (limit) => `für diesen Monat (Antworten: ${limit})`,
+        tokens: (limit) => `für diesen Monat (Tokens: ${limit})`,
+        cost_micros: () => 'für diesen Monat (Kosten)',
+      },
+    },
+    quota_used: {
+      user: (limit, time) => `Du hast dein Limit ${limit} erreicht. Ab ${time} kannst du wieder fragen.`,
+      service: (limit, time) =>
+        `Alle hier zusammen haben das Limit ${limit} erreicht. Ab ${time} kannst du wieder fragen.`,
+    },
   },
   draft_files: {
     retry: (name) => `${name} noch einmal senden`,
