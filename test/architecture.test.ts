@@ -68,6 +68,7 @@ const IMPURE = ['lib/core/ids.ts', 'lib/core/time.ts']
 const FENCES: Record<string, string[]> = {
   h3: ['lib/http/**'],
   '@valibot/to-json-schema': ['lib/http/**', 'lib/assistant/tools/**'],
+  '@cfworker/json-schema': ['lib/assistant/tools/**'],
   db0: ['lib/storage/**'],
   'pg-copy-streams': ['lib/storage/postgres/**'],
   'better-sqlite3': ['lib/storage/**'],

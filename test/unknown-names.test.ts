@@ -196,7 +196,8 @@ const ACCEPTING: Record<string, string> = {
 }
 
 /** Types whose functions the host writes, and the service calls. */
-const OF_THE_HOST = /^(Assistant|Hooks|Log|Ports|UploadOptions|ClientOptions|TestChatOptions|ToolDefinition|Opening|Sink|Pg\w+)\b/
+const OF_THE_HOST =
+  /^(Assistant|Hooks|Log|Ports|UploadOptions|ClientOptions|TestChatOptions|ToolDefinition|Opening|Sink|Pg\w+)\b/
 
 /** The same functions as of `Chat`, `ChatClient` and `AdminClient`, by the names of their groups. */
 const GROUPS = /^(SharedChat\.|\w+UseCases\.|(StoreClient|SearchClient|\w+(?<!^Chat|^Admin)Client)\.)/

@@ -14,18 +14,20 @@ const list = defineCommand({
   args: commonArgs,
   run: ({ args }) => {
     const { offered, fallback } = createAssistants(loadConfig(args).config, {})
-    const assistants = offered.map(({ key, title, who, context, images, text_files }) => {
-      return { key, title, ...(key === fallback?.key && { default: true }), who, context, images, text_files }
-    })
+    const assistants = offered.map(({ key, title, who, context, images, text_files, tools }) => ({
+      ...{ key, title, ...(key === fallback?.key && { default: true }), who, context, images, text_files },
+      tools: tools.map(({ name }) => name),
+    }))
     const rows = assistants.map((each) => [
       each.key,
       each.title,
       each.default ? 'yes' : '',
       each.who.join(', ') || 'all',
       each.context,
+      each.tools.join(', ') || 'none',
     ])
     const none = 'No assistant is configured: set assistant.provider, or a section of assistants.'
-    const text = rows.length > 0 ? table(['KEY', 'TITLE', 'DEFAULT', 'WHO', 'CONTEXT'], rows) : none
+    const text = rows.length > 0 ? table(['KEY', 'TITLE', 'DEFAULT', 'WHO', 'CONTEXT', 'TOOLS'], rows) : none
     print(args, { assistants }, text)
   },
 })

@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
 import { defineCommand as defineGroup } from 'citty'
 import { stringifyTOML } from 'confbox'
+import { createAssistants } from '../../lib/assistant/assistants.ts'
 import { maskSecrets } from '../../lib/config/reference.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { DEFAULT_FILE, loadConfig } from '../config/load.ts'
@@ -47,6 +48,8 @@ const check = defineCommand({
   run: ({ args }) => {
     const { config, file, warnings: loadWarnings } = loadConfig(args)
     const warnings = [...loadWarnings, ...listWarnings(config)]
+    // Tools have schemas in files of their own.
+    createAssistants(config, {})
     refuseIfStrict(warnings, args)
     warnings.forEach(printNote)
     print(args, { valid: true, ...(file && { file }), warnings }, oneLine(`${file ?? 'The configuration'} is valid.`))

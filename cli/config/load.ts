@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { ConfigProblem } from '../../lib/config/contradictions.ts'
 import { type Config, ConfigError, type ConfigInput, parseConfig } from '../../lib/config/parse.ts'
 import { configKeys } from '../../lib/config/reference.ts'
@@ -64,7 +65,7 @@ export function loadConfig(flags: ConfigFlags, env: NodeJS.ProcessEnv = process.
 
   const sourceOf = (key: string) => sources.get(key) ?? (file && placeIn(file, key))
   const { config: read, problems } = check(input, sourceOf)
-  const config = read && withDefaults(read)
+  const config = read && withSchemaFiles(withDefaults(read), file?.path)
   const unread = [environment, inFile, credentials].flatMap((source) => source.problems)
   if (!config || unread.length > 0) throw new ConfigError([...unread, ...problems])
   const secret_files = [inFile, credentials, environment].flatMap((source) => source.files)
@@ -86,6 +87,14 @@ function withDefaults(config: Config): Config {
     bots: { ...config.bots, enabled: hasBots },
     hooks: { ...config.hooks, enabled: hasHooks },
   }
+}
+
+/** The schemas of tools are beside the configuration file, wherever the process was started; without one, where that was. */
+function withSchemaFiles(config: Config, file = ''): Config {
+  const tools = Object.entries(config.tools).map(([name, { schema_file, ...rest }]) => {
+    return [name, { ...rest, ...(schema_file !== undefined && { schema_file: resolve(dirname(file), schema_file) }) }]
+  })
+  return { ...config, tools: Object.fromEntries(tools) }
 }
 
 /** Every user of the machine can read the arguments of a process. */

@@ -6,13 +6,15 @@ import { currentMicros } from '../../lib/core/time.ts'
 import { createOutgoing } from '../../lib/outgoing/outgoing.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
 import { ask, parseJson } from './http.ts'
+import { checkTools } from './tools.ts'
 
-/** Checks that the upstream services respond: the sign-in providers and the model server. */
+/** Checks that the upstream services respond: the sign-in providers, the model servers and the tools. */
 export async function checkUpstreams(config: Config): Promise<Finding[]> {
   const providers = oauthProviders(config)
   const found = await Promise.all([
     ...providers.map((provider) => checkProvider(config, provider)),
     checkAssistants(config),
+    checkTools(config),
   ])
   if (providers.length === 0) found.unshift([skipped('oauth', 'No sign-in provider is configured.')])
   return found.flat()

@@ -1,12 +1,12 @@
 import { listReservedNames, listUsernames } from '../../lib/accounts/users/store-names.ts'
-import { createAssistants } from '../../lib/assistant/assistants.ts'
+import { offeredKeys } from '../../lib/config/assistants.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import type { Queries } from '../../lib/storage/database.ts'
 import { type Finding, warning } from './finding.ts'
 
 /** The findings about users whose names address others; none without such users. */
 export async function checkUsernames(db: Queries, config: Config): Promise<Finding[]> {
-  const keys = createAssistants(config, {}).offered.map(({ key }) => key)
+  const keys = offeredKeys(config)
   const reserved = await listReservedNames(db)
   const assistants = await listUsernames(db, keys)
   return [

@@ -4,6 +4,7 @@ import {
   defaultAssistant,
   inheriting,
   isAssistantKey,
+  isDefaultOffered,
   namedAssistants,
   problemOfNamed,
 } from '../config/assistants.ts'
@@ -42,16 +43,16 @@ export interface Assistants {
 /**
  * The assistants that the configuration and the host name.
  *
- * @throws ConfigError for a tool in their settings that does not exist
+ * @throws ConfigError for a tool in their settings that does not exist, and for a schema of a tool that cannot be read
  * @throws TypeError for an assistant, or a tool, that a host names wrongly
  */
 export function createAssistants(config: Config, ports: Ports): Assistants {
   const { assistant, assistants = {} } = ports
-  const tools = createTools(ports)
+  const tools = createTools(config, ports)
   const settings = namedAssistants(config).filter(({ key }) => !Object.hasOwn(assistants, key))
   assertTools([defaultAssistant(config), ...settings], tools)
   const own = ofDefault(config, tools, assistant)
-  const isOffered = assistant !== undefined || (config.assistant.provider ?? 'none') !== 'none'
+  const isOffered = assistant !== undefined || isDefaultOffered(config)
   const named = new Map(settings.map((each) => [each.key, configured(each, tools)]))
   for (const [key, each] of Object.entries(assistants)) named.set(key, hosted(config, tools, key, each))
   const offered = [...(isOffered ? [own!] : []), ...named.values()]

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { flag, integer, oneOf } from './key.ts'
+import { flag, integer, key, oneOf, section } from './key.ts'
 
 /** The default of `expires_seconds`: a day. */
 const EXPIRES_SECONDS = 86_400
@@ -7,6 +7,21 @@ const EXPIRES_SECONDS = 86_400
 const approver = oneOf('asker', 'admins', 'members')
 const quorum = integer(1, 10)
 const expiry = integer(60, 2_592_000)
+
+/** The approval that a tool needs, as its section in the configuration has it. */
+export const ApprovalSection = section({
+  by: key(
+    approver,
+    undefined,
+    'Whose approval each call needs: that of the user who asked, of owners and admins of the conversation, or of those who may post there. Default: none.',
+  ),
+  quorum: key(quorum, undefined, 'How many must approve. Default: 1.'),
+  not_asker: key(flag, undefined, 'Whether the user who asked may not approve. Default: false.'),
+  keys: key(flag, undefined, 'Whether API keys and tokens of apps may decide for their user. Default: false.'),
+  expires_seconds: key(expiry, undefined, 'After this time without a decision a call is not run. Default: 86400.', {
+    unit: 'seconds',
+  }),
+})
 
 /** The approval of a tool as a host names it. */
 const HostedApproval = v.strictObject({
@@ -25,6 +40,21 @@ export interface ApprovalRule {
   not_asker: boolean
   keys: boolean
   expires_seconds: number
+}
+
+/** What is wrong with the approval in a section: its key, and why. */
+export function approvalProblem(
+  approval: v.InferOutput<typeof ApprovalSection>,
+): { key: string; message: string } | undefined {
+  const { by, ...others } = approval
+  if (by) return contradiction({ ...others, by })
+  const set = Object.entries(others).find(([, value]) => value !== undefined)
+  return set && { key: 'by', message: `must be set, as ${set[0]} is` }
+}
+
+/** The rule of a section, which has no {@link approvalProblem}; `undefined` if it asks for none. */
+export function approvalOf({ by, ...others }: v.InferOutput<typeof ApprovalSection>): ApprovalRule | undefined {
+  return by && toRule({ ...others, by })
 }
 
 /**

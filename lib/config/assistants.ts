@@ -156,6 +156,16 @@ export function namedAssistants(config: Pick<Config, 'assistant' | 'assistants'>
   return Object.entries(config.assistants).map(([key, named]) => inheriting(config, key, named))
 }
 
+/** The keys of the assistants that pages offer, as far as the configuration has them. */
+export function offeredKeys(config: Pick<Config, 'assistant' | 'assistants'>): string[] {
+  return [...(isDefaultOffered(config) ? [DEFAULT_KEY] : []), ...namedAssistants(config).map(({ key }) => key)]
+}
+
+/** Whether the default is one of them: it is the echo, for programs alone, unless a provider is set. */
+export function isDefaultOffered({ assistant }: Pick<Config, 'assistant'>): boolean {
+  return (assistant.provider ?? 'none') !== 'none'
+}
+
 /** An assistant beside the default, with all that it leaves out. */
 export function inheriting(
   config: Pick<Config, 'assistant'>,

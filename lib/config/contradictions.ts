@@ -5,6 +5,7 @@ import { jwtProblems } from './auth.ts'
 import { basePathProblems } from './base-path.ts'
 import { mailProblems } from './mail.ts'
 import { oauthProblems } from './oauth.ts'
+import { toolProblems } from './tools.ts'
 import { usageProblems } from './usage.ts'
 
 /** Why one key is refused; `key` is empty for the configuration as a whole. */
@@ -24,6 +25,7 @@ export function findContradictions(config: Config): ConfigProblem[] {
     ...mailProblems(config),
     ...usageProblems(config),
     ...assistantProblems(config),
+    ...toolProblems(config),
   ]
   if (database.schema && database.url.startsWith('sqlite:')) {
     problems.push({ key: 'database.schema', message: 'is for PostgreSQL: with SQLite set database.prefix' })

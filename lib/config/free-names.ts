@@ -1,5 +1,6 @@
 import { isAssistantKey } from './assistants.ts'
 import { isProviderName } from './oauth.ts'
+import { isToolName } from './tools.ts'
 
 /** A section whose keys, beside its own, are names that an operator chooses. */
 export interface FreeNames {
@@ -12,4 +13,5 @@ export interface FreeNames {
 export const FREE_NAMES: Record<string, FreeNames> = {
   oauth: { shown: '<provider>', isName: isProviderName },
   assistants: { shown: '<assistant>', isName: isAssistantKey },
+  tools: { shown: '<tool>', isName: isToolName },
 }

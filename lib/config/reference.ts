@@ -74,11 +74,11 @@ const STARS = '********'
 
 /** `key` with the name of `other` in place of the free name. */
 function withNamesOf(key: string, other: string): string {
-  const [section, , name] = key.split('.')
+  const [section, , ...names] = key.split('.')
   const { shown, isName } = FREE_NAMES[section!] ?? {}
   if (shown === undefined || !key.startsWith(`${section}.${shown}.`) || !other.startsWith(`${section}.`)) return key
   const [given, inside] = other.slice(section!.length + 1).split('.')
-  return inside !== undefined && isName!(given!) ? `${section}.${given}.${name}` : key
+  return inside !== undefined && isName!(given!) ? [section, given, ...names].join('.') : key
 }
 
 function keysOf(node: SchemaNode, key: string): ConfigKey[] {

@@ -27,6 +27,7 @@ import { AvatarsSection, ConversationsSection, DirectSection, ReceiptsSection, S
 import { prefixName, schemaName } from './placement.ts'
 import { SecuritySection, token } from './security.ts'
 import { publicUrl, ServerSection } from './server.ts'
+import { ToolsSection } from './tools.ts'
 import { PRICES, UsageSection } from './usage.ts'
 import { WebhooksSection } from './webhooks.ts'
 import { WellKnownSection } from './well-known.ts'
@@ -252,6 +253,7 @@ export const ConfigSchema = v.object({
     ...ASSISTANT_KEYS,
   }),
   assistants: AssistantsSection,
+  tools: ToolsSection,
   usage: UsageSection,
   audit: section({
     retention_days: key(

@@ -8,6 +8,7 @@ import type { AssistantsSection } from '../../lib/config/assistants.ts'
 import type { OauthSection } from '../../lib/config/oauth.ts'
 import { parseConfig } from '../../lib/config/parse.ts'
 import type { ConfigSchema } from '../../lib/config/schema.ts'
+import type { ToolsSection } from '../../lib/config/tools.ts'
 import type { Context } from '../../lib/context.ts'
 import type { Bound } from '../../lib/core/use-case.ts'
 import type { Route } from '../../lib/endpoint.ts'
@@ -121,10 +122,11 @@ it('declares what the configuration has', () => {
   expectTypeOf<Both<Config, v.InferOutput<typeof ConfigSchema>>>().toEqualTypeOf<true>()
   type Written = v.InferInput<typeof ConfigSchema>
   expectTypeOf<
-    Both<Omit<ConfigInput, 'oauth' | 'assistants'>, Omit<Written, 'oauth' | 'assistants'>>
+    Both<Omit<ConfigInput, 'oauth' | 'assistants' | 'tools'>, Omit<Written, 'oauth' | 'assistants' | 'tools'>>
   >().toEqualTypeOf<true>()
   // These schemas take anything below a name, and look at it then.
   expectTypeOf<ConfigInput['assistants']>().toExtend<v.InferInput<typeof AssistantsSection>>()
+  expectTypeOf<ConfigInput['tools']>().toExtend<v.InferInput<typeof ToolsSection>>()
   expectTypeOf<ConfigInput['oauth']>().toExtend<v.InferInput<typeof OauthSection>>()
   expectTypeOf<NonNullable<NonNullable<ConfigInput['oauth']>['github']>>()
     .exclude<boolean>()

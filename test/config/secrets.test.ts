@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers'
 import { SignJWT } from 'jose'
 import { Client } from 'pg'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import type { ToolCall } from '../../lib/assistant/tools/definition.ts'
 import { openTarget } from '../../lib/backups/backups.ts'
 import { pack, unpack } from '../../lib/backups/packing.ts'
 import { type ConfigInput, parseConfig } from '../../lib/config/parse.ts'
@@ -282,6 +283,31 @@ const TRIALS: Record<string, () => Promise<boolean>> = {
     modelServerGets('authorization', (value) => ({ api_key: value }), 'Bearer ', 'helper'),
   'assistants.<assistant>.headers': () =>
     modelServerGets('x-key', (value) => ({ headers: [`X-Key: ${value}`] }), '', 'helper'),
+
+  async 'tools.<tool>.headers'() {
+    const calls: (string | undefined)[] = []
+    const server = createServer((request, response) => {
+      calls.push(request.headers['x-key'] as string)
+      response.end('{"output":null}')
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const folder = await mkdtemp(join(tmpdir(), 'tools-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const schema_file = join(folder, 'schema.json')
+    await writeFile(schema_file, '{"type":"object"}')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const withValue = (value: string) => ({
+      assistant: { tools: ['refund'] },
+      tools: { refund: { url, description: 'x', schema_file, headers: [`X-Key: ${value}`] } },
+    })
+    const { start, isSignedIn } = await started(withValue('old'))
+    const second = await start(withValue('new'))
+    const call = { call_id: 'c', attempt: 1, signal: new AbortController().signal, user: { id: 'u', username: 'ada' } }
+    await innerState(second).assistants.fallback!.tools[0]!.run({}, call as unknown as ToolCall)
+    expect(calls).toEqual(['new'])
+    return isSignedIn(second)
+  },
 
   async AWS_SECRET_ACCESS_KEY() {
     const bucket = await startBucket()

@@ -1,15 +1,23 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { get as httpGet, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { createTools } from '../../lib/assistant/tools/create.ts'
 import { createChatClient } from '../../lib/client/index.ts'
-import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
+import { createChatService, OPERATOR, openStorage, parseConfig, ToolFailure } from '../../lib/index.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { start } from '../support/example.ts'
+import { textOf } from '../support/pages.ts'
 
 const PASSWORD = 'correct horse battery'
+
+/** The schema that the guide shows. */
+function refundSchema(): string {
+  const [, schema] = /^```json\n(\{\n {2}"type": "object".*?)^```/ms.exec(textOf('docs/guides/tools.md'))!
+  return schema!
+}
 
 describe('an example', () => {
   it('embeds the chat in a server of node:http, whose own pages know the signed-in user', async () => {
@@ -64,6 +72,37 @@ describe('an example', () => {
       ['Does it run?', '2024-05-01T10:00:00.000000Z'],
       ['It runs.', '2024-05-01T10:05:00.000000Z'],
     ])
+  })
+
+  it('is a tool over HTTP, which pays an order back once for each call', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'chat-tool-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const schema_file = join(folder, 'refund.json')
+    await writeFile(schema_file, refundSchema())
+    const shop = start('refund-server.ts', join(folder, 'shop.db'))
+    const url = await shop.printed(/http:\/\/\S+/)
+    const toolWith = (key: string) => {
+      const headers = [`Authorization: Bearer ${key}`]
+      const tools = { refund: { url, headers, schema_file, description: 'Pays an order back' } }
+      return createTools(parseConfig({ tools }), {}).get('refund')!
+    }
+    const place = { conversation_id: 'c', message_id: 'm', assistant: 'assistant', actor: OPERATOR }
+    const call = (call_id: string, input: object, key = 'secret') =>
+      toolWith(key).run(input, {
+        ...{ ...place, call_id, attempt: 1, signal: new AbortController().signal },
+        user: { id: 'u', username: 'ada', subject: 'ada-7' },
+      })
+    expect(await toolWith('secret').validate({ order: 'A-1001', cents: 0 })).toHaveProperty('issues')
+    const input = { order: 'A-1001', cents: 3000 }
+    expect((await toolWith('secret').validate(input)).issues).toBeUndefined()
+    for (const time of ['first', 'again'])
+      expect((await call('call-1', input)).output, time).toEqual({ ...input, left: 2000 })
+    await expect(call('call-2', input)).rejects.toThrow(
+      new ToolFailure('Of order A-1001, 2000 cents can be paid back.'),
+    )
+    await expect(call('call-3', { ...input, order: 'A-1' })).rejects.toThrow('There is no order A-1.')
+    await expect(call('call-4', input, 'wrong')).rejects.toThrow('The shop does not know this caller.')
+    expect(await shop.stop()).toBe(0)
   })
 
   it('ends its streams when its host ends', async () => {

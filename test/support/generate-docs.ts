@@ -94,7 +94,8 @@ shows the configuration in effect. Printed secrets are masked.
 Each [sign-in provider](../guides/sign-in-with.md) has a section under \`oauth\`, with any name of lower-case letters,
 digits, \`_\` and \`-\`: \`[oauth.github]\` in a file, \`CHAT_OAUTH__GITHUB__CLIENT_ID\` in the
 environment. Below, the name is \`<provider>\`. In the same way each [assistant](../guides/several-assistants.md) beside the
-default has a section under \`assistants\`, with its key as the name: below, \`<assistant>\`.
+default has a section under \`assistants\`, with its key as the name: below, \`<assistant>\`. Each
+[tool](../guides/tools.md#tools-of-a-server) that is called over HTTP has one under \`tools\`: below, \`<tool>\`.
 
 As a library, \`parseConfig({ server: { port: 9000 } })\` takes the same keys. It reads no file and no environment variable.
 `

@@ -27,7 +27,8 @@ export interface Tool {
   /**
    * Runs once. The result is as the host returned it: that it is JSON is not known.
    *
-   * @throws ToolFailure with a text for users and for the model; OutcomeUnknown if it may have happened; any other error
+   * @throws ToolFailure with a text for users and for the model; OutcomeUnknown if it may have happened; OutputTooLarge; any
+   *   other error
    */
   run(input: unknown, call: ToolCall): Promise<ToolOutput>
 }
@@ -39,6 +40,11 @@ export type CheckedInput = { value: unknown; issues?: undefined } | { issues: st
 export interface ToolOutput {
   output: unknown
   parts: readonly ToolPart[]
+}
+
+/** A call that has returned more than an answer may keep. */
+export class OutputTooLarge extends Error {
+  override readonly name = 'OutputTooLarge'
 }
 
 /** A call of which it is not known whether it had an effect, as after a timeout. */

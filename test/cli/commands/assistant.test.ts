@@ -11,6 +11,15 @@ system_prompt = "Be brief."
 [assistants.helper]
 provider = "echo"
 who = ["admin"]
+tools = ["refund", "find_order"]
+[tools.refund]
+url = "http://127.0.0.1:9/refund"
+description = "Pays an order back"
+schema_file = "order.json"
+[tools.find_order]
+url = "http://127.0.0.1:9/orders"
+description = "Finds an order"
+schema_file = "order.json"
 `
 
 it('assistants are listed, and asked without a database', { timeout: 60_000 }, async () => {
@@ -18,16 +27,18 @@ it('assistants are listed, and asked without a database', { timeout: 60_000 }, a
     streams('Light ', 'scatters.'),
     refuses(401, { error: { code: 'invalid_api_key' } }),
   )
-  const cwd = folder({ 'chat-server.toml': CONFIG })
+  const cwd = folder({ 'chat-server.toml': CONFIG, 'order.json': '{"type":"object"}' })
   const env = { CHAT_ASSISTANT__BASE_URL: model.url }
   const command = (...args: string[]) => run(['assistant', ...args], { cwd, env })
 
   const { assistants } = JSON.parse((await command('list', '--json')).stdout)
   expect(assistants).toMatchObject([
-    { key: 'assistant', title: 'Ada', default: true, who: [] },
-    { key: 'helper', title: 'Helper', who: ['admin'] },
+    { key: 'assistant', title: 'Ada', default: true, who: [], tools: [] },
+    { key: 'helper', title: 'Helper', who: ['admin'], tools: ['refund', 'find_order'] },
   ])
-  expect((await command('list')).stdout).toMatch(/^KEY +TITLE +DEFAULT +WHO +CONTEXT\nassistant +Ada +yes +all +auto\n/)
+  const { stdout } = await command('list')
+  expect(stdout).toMatch(/^KEY +TITLE +DEFAULT +WHO +CONTEXT +TOOLS\nassistant +Ada +yes +all +auto +none\n/)
+  expect(stdout).toMatch(/\nhelper +Helper +admin +auto +refund, find_order\n$/)
 
   const tried = await command('try', 'Why?')
   expect([tried.code, tried.stdout]).toEqual([0, 'Light scatters.\n'])

@@ -219,7 +219,7 @@ it('a configuration file that this user may not read is named, in one line', asy
 
 it('every number has a minimum and a maximum, and no text is accepted as a number', () => {
   for (const { key: documented, type } of configKeys().filter((each) => each.type.startsWith('integer'))) {
-    const key = documented.replace('<assistant>', 'helper')
+    const key = documented.replace('<assistant>', 'helper').replace('<tool>', 'refund')
     // Files may be larger than any other number.
     const large = /^attachments\.\w+_bytes$/.test(key) ? [] : [1e12, 2 ** 31]
     for (const value of [...large, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '8h', '1', null, true]) {
