@@ -61,6 +61,8 @@ export const PARTS: Record<string, string[]> = {
   'file-checks': ['examples/file-checks/*.test.ts'],
   /** Drizzle and Kysely. */
   orm: ['examples/orm/*.test.ts'],
+  /** An MCP server, whose tools the assistant may use. */
+  'mcp-tools': ['examples/mcp-tools/*.test.ts'],
   /** The frameworks and logins of hosts. */
   frameworks: ['examples/frameworks/*.test.ts'],
   /** Linters of the OpenAPI document, a client that is made from it, and the published types in an editor. */
@@ -155,6 +157,7 @@ export const PACKAGES: Record<string, string> = {
   'bus-valkey': 'examples/bus-valkey',
   'file-checks': 'examples/file-checks',
   orm: 'examples/orm',
+  'mcp-tools': 'examples/mcp-tools',
   frameworks: 'examples/frameworks',
   vue: 'examples/vue',
   svelte: 'examples/svelte',
