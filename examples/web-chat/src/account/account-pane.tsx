@@ -13,6 +13,7 @@ import { Profile } from './profile.tsx'
 import { Sessions } from './sessions.tsx'
 
 const Bots = lazy(() => import('./bots.tsx').then(({ Bots }) => Bots))
+const Usage = lazy(() => import('./usage.tsx').then(({ Usage }) => Usage))
 const Webhooks = lazy(() => import('./webhooks.tsx').then(({ Webhooks }) => Webhooks))
 
 interface AccountPaneProps {
@@ -33,6 +34,7 @@ export function AccountPane({ tab, id, user }: AccountPaneProps) {
     ...(isOwn ? (['security', 'keys'] as const) : []),
     ...(app.features.bots && isPerson ? (['bots'] as const) : []),
     ...(app.features.webhooks && isPerson ? (['webhooks'] as const) : []),
+    ...(app.features.assistant ? (['usage'] as const) : []),
     'preferences' as const,
   ]
   const current = names.find((name) => name === tab) ?? 'profile'
@@ -54,6 +56,7 @@ export function AccountPane({ tab, id, user }: AccountPaneProps) {
       {current === 'keys' && <Keys />}
       {current === 'bots' && <Bots id={id} />}
       {current === 'webhooks' && <Webhooks id={id} user={user} />}
+      {current === 'usage' && <Usage />}
       {current === 'preferences' && <Preferences />}
     </SettingsPane>
   )

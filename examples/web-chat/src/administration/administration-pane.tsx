@@ -14,16 +14,18 @@ import { Service } from './service.tsx'
 import { UserDetails } from './user-details.tsx'
 import { Users } from './users.tsx'
 
+const UsageReport = lazy(() => import('./usage-report.tsx').then(({ UsageReport }) => UsageReport))
 const Webhooks = lazy(() => import('./webhooks.tsx').then(({ Webhooks }) => Webhooks))
 
-const TABS = ['users', 'invites', 'limits', 'webhooks', 'audit', 'service'] as const
+const TABS = ['users', 'invites', 'limits', 'usage', 'webhooks', 'audit', 'service'] as const
 
-/** What administrators do: users, invites, rate limits, webhooks, the audit log and the service itself. */
+/** What administrators do: users, invites, rate limits, what the assistants use, webhooks, the audit log and the service itself. */
 export function AdministrationPane({ route, user }: { route: AdministrationRoute; user: User }) {
   const app = useApp()
   const admin = useMemo(() => adminClientOf(app), [user.id])
   const { title, tabs } = administrationTexts.value
-  const offered = TABS.filter((name) => name !== 'webhooks' || app.features.webhooks)
+  const { webhooks, assistant } = app.features
+  const offered = TABS.filter((name) => (name !== 'webhooks' || webhooks) && (name !== 'usage' || assistant))
   const current = offered.find((name) => name === route.tab) ?? 'users'
   if (!user.roles.includes('admin'))
     return (
@@ -42,6 +44,7 @@ export function AdministrationPane({ route, user }: { route: AdministrationRoute
         {current === 'users' && (route.id ? <UserDetails key={route.id} id={route.id} /> : <Users />)}
         {current === 'invites' && <Invites />}
         {current === 'limits' && <Limits />}
+        {current === 'usage' && <UsageReport />}
         {current === 'webhooks' && <Webhooks />}
         {current === 'audit' && <AuditLog user_id={route.id} />}
         {current === 'service' && <Service />}

@@ -11,6 +11,7 @@ import { useAdmin } from './admin.ts'
 import { UserAccess } from './user-access.tsx'
 import { UserEdit } from './user-edit.tsx'
 import { UserKeys } from './user-keys.tsx'
+import { UserQuota } from './user-quota.tsx'
 import { UserSessions } from './user-sessions.tsx'
 import { UserSignIn } from './user-sign-in.tsx'
 import { AccountTags } from './users.tsx'
@@ -33,6 +34,7 @@ export function UserDetails({ id }: { id: string }) {
           <UserEdit account={facts.user} onChanged={reload} />
           <UserSignIn facts={facts} onChanged={reload} />
           <UserSessions id={id} onChanged={reload} />
+          <UserQuota id={id} />
           <UserKeys id={id} onChanged={reload} />
           <UserAccess account={facts.user} onChanged={reload} />
           <p>

@@ -20,6 +20,9 @@ export const photoTexts = computed(() => texts.value.photo)
 /** Those of the administration. */
 export const administrationTexts = computed(() => texts.value.administration)
 
+/** Those of what the assistants use. */
+export const usageTexts = computed(() => texts.value.usage)
+
 /** Those of the page of the API. */
 export const docsTexts = computed(() => texts.value.docs)
 
