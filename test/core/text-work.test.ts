@@ -61,6 +61,7 @@ const TRUSTED: Record<string, Bound> = {
 const PATTERNS: Record<string, Record<string, Bound>> = {
   'lib/accounts/users/schema.ts': { '/^[^,]*(,[^,]*){0,99}$/': 'linear' },
   'lib/assistant/echo.ts': { '/\\S+\\s*|\\s+/': 'linear' },
+  'lib/assistant/tools/json-schema-problem.ts': { 'new RegExp(…)': 'operator' },
   'lib/assistant/openai/provider.ts': { '/\\/+$/': 'operator' },
   'lib/chat/attachments/rules.ts': { '/(?:^|[,\\s])sha-256=:([^:]*):/': 'linear' },
   'lib/chat/feed/schema.ts': { '/^[a-z.*]+(,[a-z.*]+)*$/': 'linear' },
