@@ -82,6 +82,7 @@ export type {
   LogFields,
   MessageBefore,
   Ports,
+  ToolBefore,
 } from './ports.ts'
 
 /** The state of one service, in groups. `createChatService` creates it, and `close()` ends it. */

@@ -14,31 +14,23 @@ import type { OpenFile } from './assistant/ask.ts'
 import { createAssistants } from './assistant/assistants.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
-import { checkFile } from './chat/attachments/checking.ts'
 import { openFor } from './chat/attachments/reading.ts'
-import { collect } from './chat/attachments/sweep.ts'
-import { removeConversation } from './chat/conversations/removal.ts'
 import { EphemeralEvent } from './chat/events/schema.ts'
 import { createStreamSources } from './chat/events/sources.ts'
 import { subjectsIn } from './chat/events/subjects.ts'
+import { askAboutTool } from './chat/hooks/before.ts'
 import { createRoomsOfInvites } from './chat/invites/newcomers.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
-import { createAutoJoin, joinPresent } from './chat/memberships/auto-join.ts'
-import { fillParticipants } from './chat/memberships/filling.ts'
+import { createAutoJoin } from './chat/memberships/auto-join.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
 import { createMeter } from './chat/metering/meter.ts'
 import { createMetering } from './chat/metering/recording.ts'
-import { notifyAll } from './chat/notifications/all.ts'
-import { notifyFollowers } from './chat/notifications/followers.ts'
 import { createNotifier } from './chat/notifications/host.ts'
 import { createUserUpdates } from './chat/people/updates.ts'
 import { createPresenceWatch } from './chat/presence/watch.ts'
 import { createReactionQueue } from './chat/reactions/adding.ts'
 import { createReadUpdates } from './chat/receipts/publishing.ts'
-import { fill } from './chat/search/fill.ts'
 import { createSearch } from './chat/search/search.ts'
-import { clearFollows } from './chat/unread/clearing.ts'
-import { sumUp } from './chat/usage/summing.ts'
 import { createCluster } from './cluster/cluster.ts'
 import { createAccess } from './config/access.ts'
 import { createLiveConfig } from './config/live.ts'
@@ -47,9 +39,7 @@ import type { Accounts, Context, Log, Ports } from './context.ts'
 import { newId } from './core/ids.ts'
 import type { Lifecycle } from './core/lifecycle.ts'
 import { createLoad } from './core/scheduling/load.ts'
-import { withReserve } from './core/with-reserve.ts'
 import { createFiles } from './create-files.ts'
-import * as erasure from './erasure/service.ts'
 import type { FilesPlace } from './files/guard.ts'
 import { guestsOfSignIns } from './guests/claiming.ts'
 import { createGuestPlaces } from './guests/places.ts'
@@ -67,14 +57,14 @@ import { recipientOf } from './mail-recipients.ts'
 import { createMetrics } from './metrics/registry.ts'
 import { createServiceClock } from './ops/clock.ts'
 import { createDatabaseLevels } from './ops/database-levels.ts'
-import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
 import { createOutgoing } from './outgoing/outgoing.ts'
 import { listHistories } from './storage/histories.ts'
 import { createKeyring } from './storage/keyring.ts'
 import type { Storage } from './storage/open.ts'
-import { createTaskWorker, type TaskHandlers, type TaskOutcome, type TaskRun } from './tasks/runner.ts'
-import { FREEING_KINDS, TASK_KINDS } from './tasks/schema.ts'
+import { handlersOf } from './task-handlers.ts'
+import { createTaskWorker } from './tasks/runner.ts'
+import { TASK_KINDS } from './tasks/schema.ts'
 
 /** A log that writes nothing. */
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -158,7 +148,10 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     clock: time.clock,
     limiter: createLimiter({ config, db, now: time.sessionNow }),
     backups: createBackups({ config, db, metrics, log, now, isTrusted, files: files.open }),
-    answers: createRunner({ config, db, write, metrics, log, now, id, presence, assistants, openFile }),
+    answers: createRunner({
+      ...{ access, config, db, write, metrics, log, now, id, presence, assistants, openFile },
+      beforeTool: (call) => askAboutTool({ log, host: { hooks } }, call),
+    }),
     streams: {
       ...{ hub, poller, presence, users },
       receipts: createReadUpdates({ config, db, hub, log }),
@@ -267,34 +260,4 @@ function createLive(
 /** The functions of the host that use-cases call, those that it has. */
 function givenFunctions({ identity, scan, thumbnail }: Ports): Pick<Ports, 'identity' | 'scan' | 'thumbnail'> {
   return { ...(identity && { identity }), ...(scan && { scan }), ...(thumbnail && { thumbnail }) }
-}
-
-type Handlers = Omit<TaskHandlers, keyof ReturnType<typeof mailTasks> | 'usage.meter'>
-
-/**
- * What runs the tasks of each kind, but mails and entries for the host; those that free space, with half of what is kept for a
- * full disk.
- */
-function handlersOf(ctx: Context): Handlers {
-  const handlers: { [Kind in keyof Handlers]: (ctx: Context, run: TaskRun) => Promise<TaskOutcome> } = {
-    'conversation.remove': removeConversation,
-    'user.erase': erasure.resume,
-    'storage.purge': purge,
-    'message.notify': notifyAll,
-    'thread.notify': notifyFollowers,
-    'search.fill': fill,
-    'participants.fill': fillParticipants,
-    'participants.join': joinPresent,
-    'follows.clear': clearFollows,
-    'files.collect': collect,
-    'files.check': checkFile,
-    'usage.sum': sumUp,
-  }
-  // Made for each run: an object that is the prototype of another one is slower to read.
-  const contextOf = (kind: string) => (FREEING_KINDS.some((each) => each === kind) ? withReserve(ctx, 'half') : ctx)
-  const running = Object.entries(handlers).map(([kind, handle]) => [
-    kind,
-    (run: TaskRun) => handle(contextOf(kind), run),
-  ])
-  return Object.fromEntries(running) as Handlers
 }

@@ -17,6 +17,7 @@ import * as newcomers from './accounts/sign-ups/routes.ts'
 import * as tokens from './accounts/tokens/routes.ts'
 import * as users from './accounts/users/routes.ts'
 import * as answers from './chat/answers/routes.ts'
+import * as approvals from './chat/approvals/routes.ts'
 import * as assistants from './chat/assistants/routes.ts'
 import * as attachments from './chat/attachments/routes.ts'
 import * as avatars from './chat/avatars/routes.ts'
@@ -107,6 +108,7 @@ export const endpoints = {
   assistants,
   commands,
   notices,
+  approvals,
   feedback,
   notifications,
   presence,

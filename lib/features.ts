@@ -26,6 +26,7 @@ import * as users from './accounts/users/service.ts'
 import type { Features } from './api/features.ts'
 import * as access from './chat/access/service.ts'
 import * as assistant from './chat/answers/service.ts'
+import * as approvals from './chat/approvals/service.ts'
 import * as assistants from './chat/assistants/service.ts'
 import * as uploading from './chat/attachments/parts.ts'
 import * as reading from './chat/attachments/reading.ts'
@@ -182,6 +183,7 @@ export const USE_CASES = {
   attachments: { ...useCasesOf(attachments), ...useCasesOf(links) },
   commands: useCasesOf(commands),
   notices: useCasesOf(notices),
+  approvals: useCasesOf(approvals),
   feedback: useCasesOf(feedback),
   pins: useCasesOf(pins),
   receipts: useCasesOf(receipts),

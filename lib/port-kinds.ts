@@ -4,6 +4,7 @@ import type { Hooks, Ports } from './ports.ts'
 const HOOK_KINDS: Record<keyof Hooks, Kind> = {
   beforeMessage: FUNCTION,
   beforeJoin: FUNCTION,
+  beforeTool: FUNCTION,
   afterEvent: FUNCTION,
   failure: oneOf('refuse', 'pass'),
 }

@@ -20,6 +20,7 @@ const ORDER = [
     'endpoint.ts',
     'create-files.ts',
     'mail-recipients.ts',
+    'task-handlers.ts',
     'create-context.ts',
     'features.ts',
     'host-transaction',
@@ -35,6 +36,7 @@ const ORDER = [
 /** What stands beside the order: types for all, and what stands on `core` alone. */
 const BESIDE: Record<string, string[]> = {
   'ports.ts': ['core'],
+  'hooks.ts': ['core'],
   'port-kinds.ts': ['core'],
   'context.ts': ['core'],
   'endpoint-kinds.ts': ['core'],

@@ -18,6 +18,7 @@ const TAKEN: Record<string, [parameter: string, type: string]> = {
   client: ['client', 'Client'],
   endpoints: ['endpoints', 'readonly Endpoint[]'],
   user: ['user', 'string | { subject: string }'],
+  call_ids: ['call_ids', 'string | readonly string[]'],
 }
 
 /** Where these come from, for what a use-case takes of them. */

@@ -22,6 +22,11 @@ export const MAX_ROW = 64 * 1024
 /** What an answer may have beside text and reasoning. */
 const MOST = { parts: 256, rows: 1_000, bytes: 1024 * 1024 }
 
+/** Whether an answer has more beside text and reasoning than it may. */
+export function isBeyondLimits({ parts, rows, bytes }: SoFar['used']): boolean {
+  return parts > MOST.parts || rows > MOST.rows || bytes > MOST.bytes
+}
+
 /** Where the rows of an answer go. */
 export interface RowSink {
   /** Ends the text so far, and returns the number of the next row. */
@@ -58,8 +63,7 @@ export function createAnswerParts({ next, add }: RowSink, id: () => string, { st
     used.parts += counted.parts
     used.rows += counted.rows
     used.bytes += counted.bytes
-    if (used.parts > MOST.parts || used.rows > MOST.rows || used.bytes > MOST.bytes)
-      throw new AnswerFailure('answer_too_long')
+    if (isBeyondLimits(used)) throw new AnswerFailure('answer_too_long')
   }
 
   /** Adds a row. @throws AnswerFailure `answer_too_long` */

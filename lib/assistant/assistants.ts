@@ -36,6 +36,8 @@ export interface Assistants {
   readonly fallback: AssistantSettings | undefined
   /** An offered one. */
   find(key: string): AssistantSettings | undefined
+  /** A tool by its name. */
+  findTool(name: string): Tool | undefined
   /** Whether `@` and a key in the text of a person ask. */
   readonly inTexts: boolean
 }
@@ -57,7 +59,13 @@ export function createAssistants(config: Config, ports: Ports): Assistants {
   for (const [key, each] of Object.entries(assistants)) named.set(key, hosted(config, tools, key, each))
   const offered = [...(isOffered ? [own!] : []), ...named.values()]
   const byKey = new Map(offered.map((each) => [each.key, each]))
-  return { offered, fallback: offered[0] ?? own, find: (key) => byKey.get(key), inTexts: true }
+  return {
+    offered,
+    fallback: offered[0] ?? own,
+    find: (key) => byKey.get(key),
+    findTool: (name) => tools.get(name),
+    inTexts: true,
+  }
 }
 
 /** @throws ConfigError */

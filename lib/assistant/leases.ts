@@ -6,6 +6,7 @@ import {
   lockAndCountUnderWay,
   renewLeases,
 } from '../chat/answers/store.ts'
+import type { CallRow } from '../chat/answers/store-calls.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
 import { assertWithinQuotas, reservedFor } from '../chat/metering/asking.ts'
@@ -16,6 +17,8 @@ import { newId } from '../core/ids.ts'
 import { createUptimeGate } from '../core/scheduling/uptime-gate.ts'
 import { SECOND } from '../core/units.ts'
 import type { Queries } from '../storage/database.ts'
+import type { Assistants } from './assistants.ts'
+import { type TakenRun, takeOver } from './runs/take-over.ts'
 
 /** The lease of an answer; a writer that does not renew it for so long counts as dead. */
 const LEASE = 10 * SECOND
@@ -28,7 +31,8 @@ const LATER = { retry_after_seconds: 2 }
 
 /** Holds the leases of the answers this process writes, and finds answers whose lease has expired. */
 export function createLeases(
-  ctx: Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now' | 'id'> & Pick<Streams, 'presence'>,
+  ctx: Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now' | 'id'> &
+    Pick<Streams, 'presence'> & { assistants: Assistants },
 ) {
   const { max_running, max_running_per_user } = ctx.config.assistant
   const writer = newId()
@@ -48,6 +52,19 @@ export function createLeases(
       if (isEnded) ctx.metrics.answered(INTERRUPTED.status)
     } catch (error) {
       ctx.log.warn('An abandoned answer could not be ended', { message_id, cause: causeText(error) })
+    }
+  }
+
+  async function take(answer: LapsedAnswer): Promise<{ messageId: string; taken: TakenRun }[]> {
+    const { message_id: messageId } = answer
+    const isIdempotent = (call: CallRow) => ctx.assistants.findTool(call.name)?.idempotent ?? false
+    try {
+      const taken = await takeOver(ctx, answer, { writer, lease: LEASE, max: max_running, isIdempotent })
+      if (taken === 'interrupted') ctx.metrics.answered(INTERRUPTED.status)
+      return taken === undefined || taken === 'interrupted' ? [] : [{ messageId, taken }]
+    } catch (error) {
+      ctx.log.warn('An abandoned answer could not be taken', { message_id: messageId, cause: causeText(error) })
+      return []
     }
   }
 
@@ -83,10 +100,23 @@ export function createLeases(
     /**
      * Ends answers that no process writes any more, except those for which `isWritten` returns true here. After a time
      * without the database the other processes can renew their leases first.
+     *
+     * @param options.mayTake whether this process takes those that have calls of tools
+     * @returns those that it has taken
      */
-    async recover(isWritten: (messageId: string) => boolean): Promise<void> {
+    async recover(
+      isWritten: (messageId: string) => boolean,
+      { mayTake }: { mayTake: boolean },
+    ): Promise<{ messageId: string; taken: TakenRun }[]> {
       const lapsed = await listLapsed(ctx.db)
-      for (const answer of isSteady() ? lapsed : []) if (!isWritten(answer.message_id)) await interrupt(answer)
+      const steady = isSteady()
+      const taken: { messageId: string; taken: TakenRun }[] = []
+      for (const answer of lapsed) {
+        if (isWritten(answer.message_id) || !(steady || answer.is_free)) continue
+        if (!answer.has_run) await interrupt(answer)
+        else if (mayTake) taken.push(...(await take(answer)))
+      }
+      return taken
     },
   }
 }

@@ -9,6 +9,11 @@ export const OPERATIONS = {
     end: 'POST /api/messages/{message_id}/end body optional',
     listChunks: 'GET /api/messages/{message_id}/chunks query',
   },
+  approvals: {
+    decide: 'POST /api/approvals/{call_id} body',
+    get: 'GET /api/approvals/{call_id}',
+    list: 'GET /api/approvals query',
+  },
   assistants: {
     list: 'GET /api/assistants query',
   },

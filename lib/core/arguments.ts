@@ -35,10 +35,16 @@ function expectedOf(name: string, arg: unknown): [isRight: boolean, text: string
       return [Array.isArray(arg), 'a list of endpoints']
     case 'user':
       return [typeof arg === 'string' || Object(arg).subject !== undefined, 'the id of a user, or { subject }']
+    case 'call_ids':
+      return [isText(arg) || isListOfIds(arg), 'an id, or a list of up to 100']
     default:
       return [typeof arg === 'string', 'a text']
   }
 }
+
+const isText = (value: unknown) => typeof value === 'string'
+const isListOfIds = (value: unknown) =>
+  Array.isArray(value) && value.length > 0 && value.length <= 100 && value.every(isText)
 
 /** @throws ChatError `unauthenticated` */
 export function assertActor(arg: unknown): asserts arg is Actor {

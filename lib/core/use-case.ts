@@ -20,7 +20,9 @@ type Taken<Name extends string> = Name extends 'actor'
         ? readonly Endpoint[]
         : Name extends 'user'
           ? UserName
-          : string
+          : Name extends 'call_ids'
+            ? string | readonly string[]
+            : string
 
 /** A user: by id, or in the process by the host's own id. */
 export type UserName = string | { subject: string }
@@ -40,7 +42,7 @@ export interface UseCase<
   Schema extends v.GenericSchema | undefined = v.GenericSchema | undefined,
   Result = unknown,
 > {
-  /** The arguments before the input: `actor`, `actor?` (optional), `client`, `endpoints`, `user`, ids by their names. */
+  /** The arguments before the input: `actor`, `actor?` (optional), `client`, `endpoints`, `user`, `call_ids` (one, or a list), ids by their names. */
   takes: Takes
   /** Validates the input, for HTTP and for hosts. */
   input: Schema

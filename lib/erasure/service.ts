@@ -11,6 +11,7 @@ import { deleteUser } from '../accounts/users/store-deleting.ts'
 import { updateUser } from '../accounts/users/store-naming.ts'
 import { CANCELLED, endAnswer } from '../chat/answers/ending.ts'
 import { listUnderWayFor } from '../chat/answers/store.ts'
+import { forgetAsker, forgetVoter } from '../chat/approvals/store-moving.ts'
 import { eraseOwnPhoto, eraseUploads } from '../chat/attachments/erasure.ts'
 import { forgetCaller } from '../chat/commands/store.ts'
 import { wipeFeedback } from '../chat/feedback/store.ts'
@@ -164,6 +165,8 @@ async function removeData(ctx: Context, userId: string): Promise<void> {
     await eraseUploads(ctx, userId)
     await eraseNotices(ctx, userId)
     await inPages(ctx.db, ENTRIES_BATCH, (limit) => ctx.write((tx) => forgetUserOfEntries(tx, userId, limit)))
+    await inPages(ctx.db, CALLS_BATCH, (limit) => ctx.write((tx) => forgetAsker(tx, userId, limit)))
+    await inPages(ctx.db, CALLS_BATCH, (limit) => ctx.write((tx) => forgetVoter(tx, userId, limit)))
     await inPages(ctx.db, CALLS_BATCH, (limit) => ctx.write((tx) => forgetCaller(tx, userId, limit)))
     while (await ctx.write((tx) => eraseFromInboxes(tx, userId, rowsAtOnce(ctx.db, INBOX_BATCH))));
     await inPages(ctx.db, FEEDBACK_BATCH, (limit) => ctx.write((tx) => wipeFeedback(tx, userId, limit)))

@@ -8,6 +8,7 @@ import { deleteUser } from '../accounts/users/store-deleting.ts'
 import { findMergedSubject, insertMerged, listMerged, type MergedUser } from '../accounts/users/store-merged.ts'
 import { findSubjects } from '../accounts/users/store-subjects.ts'
 import { isSystemUser } from '../accounts/users/store-system.ts'
+import { moveApprovals } from '../chat/approvals/store-moving.ts'
 import { eraseOwnPhoto } from '../chat/attachments/erasure.ts'
 import { moveFeedback } from '../chat/feedback/store.ts'
 import { composeReactionLists } from '../chat/messages/store-reactions.ts'
@@ -103,6 +104,7 @@ async function mergeIn(ctx: Context, tx: Tx, actor: Actor, users: Merge): Promis
   await composeReactionLists(tx, await moveReactions(tx, users))
   await moveBelongings(tx, users)
   await moveCalls(tx, users)
+  await moveApprovals(tx, users)
   await moveFeedback(tx, users)
   await moveInvites(tx, users, ids)
   await moveSums(tx, users)

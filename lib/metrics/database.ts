@@ -7,7 +7,7 @@ export interface DatabaseLevels {
   /** Connections to PostgreSQL, and calls that wait for one; none with SQLite. */
   pool: { in_use: number; idle: number; waiting: number }
   /** Rows, as they were counted some minutes ago at most. */
-  rows: { users: number; conversations: number; messages: number } | undefined
+  rows: { users: number; conversations: number; messages: number; waiting: number } | undefined
   /** The size of the files of messages, and the uploads under way; 0 while files are off. Counted with the rows. */
   files: { bytes: number; uploading: number } | undefined
   /** The webhooks by status; 0 while they are off. Counted with the rows. */
@@ -36,6 +36,11 @@ export function databaseFamilies({ sizes, pool, rows, webhooks }: DatabaseLevels
     sharedGauge('chat_users', 'Users, counted every five minutes', rows?.users),
     sharedGauge('chat_conversations', 'Conversations, counted every five minutes', rows?.conversations),
     sharedGauge('chat_messages', 'Messages that are not deleted, counted every five minutes', rows?.messages),
+    sharedGauge(
+      'chat_assistant_waiting',
+      'Calls of tools that wait for a decision, counted every five minutes',
+      rows?.waiting,
+    ),
     {
       name: 'chat_webhooks',
       help: 'Webhooks by status, counted every five minutes; 0 while webhooks are off',

@@ -1,6 +1,7 @@
 import { ChatError } from '../core/errors.ts'
 import { VERSION } from '../core/version.ts'
 import { isDiskFull } from '../storage/errors.ts'
+import { createAnswerMetrics, type TOKENS } from './answers.ts'
 import { createBackupMetrics } from './backups.ts'
 import { type ClockLevels, clockFamilies } from './clock.ts'
 import { createClusterMetrics, type Source } from './cluster.ts'
@@ -38,6 +39,8 @@ export interface Metrics {
   answered(status: string): void
   /** Tokens that an answer has used. */
   used(kind: (typeof TOKENS)[number], tokens: number): void
+  /** The end of a call of a tool, by its state. */
+  toolCalled(state: string): void
   /** What an answer cost, in millionths of the currency. */
   spent(micros: number): void
   /** A failed task that will be retried, by its kind. */
@@ -120,11 +123,8 @@ function unreadIn({ tasks, backups, search_waiting, database: { sizes, rows, fil
 const UNREADABLE = ['tasks', 'backups', 'search_waiting', 'sizes', 'rows', 'files'] as const
 
 const WRITE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]
-const DELTA_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 const REFUSALS = ['unavailable', 'storage_full'] as const
-const TOKENS = ['prompt', 'completion'] as const
-const OUTCOMES = ['complete', 'failed', 'interrupted', 'cancelled']
 
 /**
  * Counters of one service, and its page.
@@ -159,7 +159,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...requestFamilies,
     ...storage.families,
     ...streams.families(levels),
-    ...answers.families(levels),
+    ...answers.families(() => levels.answers),
     ...tasks.families(levels),
     ...databaseFamilies(levels.database),
     unread.family,
@@ -193,6 +193,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     firstDelta: answers.firstDelta.of({}),
     answered: (outcome) => answers.answered.add(outcome, 1),
     used: (kind, tokens) => answers.used.add(kind, tokens),
+    toolCalled: (state) => answers.called.add(state, 1),
     spent: (micros) => answers.spent.add('', micros),
     taskFailed: (kind) => tasks.failed.add(kind, 1),
     polled: cluster.poll.of({}),
@@ -246,38 +247,6 @@ function createStreamMetrics() {
     dropped.family,
   ]
   return { delivered, dropped, families }
-}
-
-function createAnswerMetrics() {
-  const firstDelta = createHistogram<never>(
-    'chat_assistant_first_delta_seconds',
-    'Time from a question to the first piece of its answer',
-    DELTA_BUCKETS,
-  )
-  const answered = createCounter(
-    'chat_assistant_answers_total',
-    'Answers of the assistant that ended, by outcome',
-    'outcome',
-    OUTCOMES,
-  )
-  const used = createCounter(
-    'chat_assistant_tokens_total',
-    'Tokens of answers of the assistant, estimated where the provider has not counted them',
-    'kind',
-    TOKENS,
-  )
-  const spent = createCounter(
-    'chat_assistant_cost_micros_total',
-    'What answers of the assistant cost by the configured prices, in millionths of the currency',
-  )
-  const families = (levels: Levels) => [
-    firstDelta.family,
-    answered.family,
-    used.family,
-    spent.family,
-    single('gauge', 'chat_assistant_running', 'Answers being written', () => levels.answers),
-  ]
-  return { firstDelta, answered, used, spent, families }
 }
 
 function logAndBuildFamilies({ log_lines_dropped }: Levels, build: Record<string, string>): Family[] {

@@ -61,9 +61,16 @@ async function countRows(db: Queries): Promise<NonNullable<DatabaseLevels['rows'
   const row = await db.get<NonNullable<DatabaseLevels['rows']>>(
     sql`SELECT (SELECT count(*) FROM users WHERE system_name IS NULL) AS users,
             (SELECT count(*) FROM conversations WHERE deleted_at IS NULL) AS conversations,
-            (SELECT coalesce(sum(message_count), 0) FROM conversations WHERE deleted_at IS NULL) AS messages`,
+            (SELECT coalesce(sum(message_count), 0) FROM conversations WHERE deleted_at IS NULL) AS messages,
+            (SELECT count(*) FROM tool_calls WHERE approval = 'waiting') AS waiting`,
   )
-  return { users: Number(row!.users), conversations: Number(row!.conversations), messages: Number(row!.messages) }
+  const { users, conversations, messages, waiting } = row!
+  return {
+    users: Number(users),
+    conversations: Number(conversations),
+    messages: Number(messages),
+    waiting: Number(waiting),
+  }
 }
 
 async function countWebhooks(db: Queries): Promise<Partial<typeof NO_WEBHOOKS>> {

@@ -1,3 +1,4 @@
+import { isUnderWay } from '../core/message-status.ts'
 import { type PartColumns, type PartRow, partsOfRows, toStoredParts } from '../core/stored-parts.ts'
 import type { Queries } from './database.ts'
 import { among, type Micros, sql } from './sql.ts'
@@ -23,12 +24,12 @@ export async function listRowsOf(db: Queries, messageIds: readonly string[]): Pr
 }
 
 /** The column of the parts of a message; of an answer in progress only whether it has any. */
-export const PARTS = sql`CASE WHEN status = 'streaming'
+export const PARTS = sql`CASE WHEN status IN ('streaming', 'waiting')
   THEN (SELECT '[]' FROM message_chunks c WHERE c.message_id = messages.id AND c.part IS NOT NULL LIMIT 1)
   ELSE parts END AS parts`
 
 /** The size of the text and the parts of a message `messages`; parts have the text once more. */
-export const CONTENT_SIZE = sql`CASE WHEN status = 'streaming'
+export const CONTENT_SIZE = sql`CASE WHEN status IN ('streaming', 'waiting')
   THEN (SELECT coalesce(sum(octet_length(c.content) + coalesce(octet_length(c.part), 0)), 0) FROM message_chunks c
          WHERE c.message_id = messages.id)
   WHEN parts IS NULL THEN octet_length(content) ELSE octet_length(parts) + 2 * octet_length(content) END`
@@ -37,11 +38,11 @@ type Row = PartColumns & { id: string; status: string; content: string; edited_a
 
 /** Rows with the parts of answers in progress, which are those of their chunks; without such answers, by no statement. */
 export async function withPartsInProgress<T extends Row>(db: Queries, rows: T[]): Promise<T[]> {
-  const ids = rows.flatMap(({ id, status, parts }) => (status === 'streaming' && parts ? id : []))
+  const ids = rows.flatMap(({ id, status, parts }) => (isUnderWay({ status }) && parts ? id : []))
   if (ids.length === 0) return rows
   const chunks = await listRowsOf(db, ids)
   return rows.map((row) => {
-    const own = row.status === 'streaming' ? chunks.get(row.id) : undefined
+    const own = isUnderWay(row) ? chunks.get(row.id) : undefined
     // Text of the same moment: the parts have lengths of it.
     return own
       ? { ...row, content: own.map(({ content }) => content).join(''), parts: toStoredParts(partsOfRows(own)) }

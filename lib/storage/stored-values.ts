@@ -21,7 +21,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
   participants: { level: { values: ['all', 'mentions', 'none'] } },
   messages: {
     role: { values: ['user', 'assistant', 'system'] },
-    status: { values: ['streaming', 'complete', 'cancelled', 'failed', 'interrupted'] },
+    status: { values: ['streaming', 'waiting', 'complete', 'cancelled', 'failed', 'interrupted'] },
     failure: {
       values: [
         'timeout',
@@ -31,6 +31,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
         'invalid_answer',
         'empty_answer',
         'answer_too_long',
+        'too_many_steps',
       ],
     },
   },
@@ -58,6 +59,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
         'message.part',
         'message.done',
         'message.failed',
+        'approval.changed',
         'membership.changed',
         'conversation.updated',
         'user.merged',
@@ -75,6 +77,24 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
     disabled_reason: {
       values: ['user', 'admin', 'gone', 'failing', 'restored', 'key', 'lockdown', 'secret_lost'],
     },
+  },
+  tool_calls: {
+    state: {
+      values: [
+        'requested',
+        'waiting',
+        'approved',
+        'running',
+        'done',
+        'failed',
+        'denied',
+        'expired',
+        'unknown',
+        'cancelled',
+      ],
+    },
+    approval: { values: ['waiting', 'approved', 'denied', 'expired', 'cancelled'] },
+    approvers: { values: ['asker', 'admins', 'members'] },
   },
   usage_entries: { kind: { values: ['answer', 'title'] } },
   usage_totals: {
@@ -108,6 +128,7 @@ export const JSON_COLUMNS: Record<string, readonly string[]> = {
   audit_log: ['detail', 'names'],
   webhooks: ['types', 'header_names', 'gap'],
   usage_quotas: ['limits'],
+  tool_calls: ['input', 'output', 'error'],
 }
 
 /** Columns of texts that stand in JSON as they are stored. */

@@ -16,6 +16,7 @@ export const TaskKind = v.picklist([
   'files.check',
   'usage.sum',
   'usage.meter',
+  'approval.expire',
   'mail.send',
   'mail.failed',
 ])
@@ -27,7 +28,7 @@ export const TASK_KINDS = TaskKind.options
 export const REMOTE_KINDS: readonly TaskKind[] = ['mail.send', 'mail.failed', 'files.check', 'usage.meter']
 
 /** The kinds that users wait for: they must not wait for those that take long. */
-export const PROMPT_KINDS: readonly TaskKind[] = ['message.notify', 'thread.notify']
+export const PROMPT_KINDS: readonly TaskKind[] = ['message.notify', 'thread.notify', 'approval.expire']
 
 /** The kinds that free space: on a full disk they may use half of its reserve. */
 export const FREEING_KINDS: readonly TaskKind[] = ['conversation.remove', 'user.erase', 'files.collect']

@@ -131,6 +131,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
     '/api/conversations/{conversation_id}/notices': { user_id: '01890000-0000-7000-8000-000000000000', content: 'x' },
     '/api/webhooks/{webhook_id}/replay': { since: '2026-01-01T00:00:00Z' },
     '/api/messages/{message_id}/feedback': { rating: 'up' },
+    '/api/approvals/{call_id}': { approve: true },
     '/api/webhooks': { url: 'https://receiver.example/events' },
     '/api/conversations/{conversation_id}/attachments': { name: 'x', size: 1 },
     '/api/threads/{conversation_id}/root': { content: 'x' },

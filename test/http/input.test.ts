@@ -91,6 +91,7 @@ const VALID: Record<string, object> = {
   commandsInvoke: { bot_id: '01890000-0000-7000-8000-000000000000', name: 'deploy' },
   answersAddChunk: { idx: 0, content: 'x' },
   feedbackSet: { rating: 'up' },
+  approvalsDecide: { approve: true },
   noticesCreate: { user_id: '01890000-0000-7000-8000-000000000000', content: 'Only for you' },
   usersEnsure: { username: 'somebody-else' },
   usersMerge: { from: { subject: 'one' }, into: { subject: 'other' } },

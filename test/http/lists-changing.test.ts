@@ -176,6 +176,8 @@ const WHOLE = [
   'webhooksListAll',
   // Read as keys are, by a descending id.
   'feedbackList',
+  'approvalsList',
+  'approvalsGet',
   'webhooksListDeliveries',
   // Of each program at most fifty, in one page.
   'commandsList',

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { insertIdentity } from '../../lib/accounts/identities/store.ts'
+import { insertCall, setCall } from '../../lib/chat/answers/store-calls.ts'
+import { insertPart } from '../../lib/chat/answers/store-parts.ts'
 import { limitedEndpoints } from '../../lib/http/request/rate-limit.ts'
 import { type Actor, OPERATOR } from '../../lib/index.ts'
 import { sql } from '../../lib/storage/sql.ts'
@@ -63,6 +65,7 @@ const BODIES: Record<string, (world: World) => object> = {
   answersAddChunk: () => ({ idx: 0, content: 'x' }),
   noticesCreate: ({ user_id }) => ({ user_id, content: 'Only for you' }),
   feedbackSet: () => ({ rating: 'up' }),
+  approvalsDecide: () => ({ approve: true }),
   usageSetQuota: () => ({ day: { answers: 1 } }),
   webhooksCreate: () => ({ url: 'https://receiver.example/events' }),
   webhooksChange: () => ({ description: 'Orders' }),
@@ -153,6 +156,8 @@ interface World {
   delivery_id: string
   hook_id: string
   notice_id: string
+  /** Of a tool, on which members decide. */
+  call_id: string
   /** Of a newcomer. */
   invite_id: string
   /** Of a user's photo. */
@@ -249,6 +254,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       bot_id,
       hook_id: bot_id,
       notice_id: notice.id,
+      call_id: await requestCall(message_id, conversation_id),
       webhook_id: bot_id,
       delivery_id: bot_id,
       key,
@@ -278,6 +284,20 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
     const method = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE', '*'] as const)[n % 6]!
     const { id } = await limits.createAssignment(OPERATOR, limitedEndpoints, { profile_id: profile.id, method, path })
     return { id, profile_id: profile.id }
+  }
+
+  /** A call of a tool that waits for a member: as if the message were an answer. */
+  async function requestCall(message_id: string, conversation_id: string): Promise<string> {
+    const { db, id, now } = innerState(service)
+    const call_id = id()
+    const part = { id: 0, type: 'tool', call_id, name: 'pay', step: 1, state: 'waiting', input: {} }
+    const row = { message_id, idx: 0, content: '', part: JSON.stringify(part), provider_data: null, created_at: 1 }
+    await insertPart(db, row)
+    const call = { id: call_id, message_id, conversation_id, user_id: null, part_id: 0, step: 1, name: 'pay' }
+    await insertCall(db, { ...call, title: null, input: '[{}]', requested_at: now() })
+    const rule = { approvers: 'members', quorum: 1, not_asker: 0, by_keys: 0 } as const
+    await setCall(db, call_id, { state: 'waiting', approval: 'waiting', ...rule, expires_at: now() + 1e12 })
+    return call_id
   }
 
   /** The token of a link of the member's. */

@@ -183,6 +183,7 @@ const SILENT: Record<string, string> = {
   commandsInvoke: 'command.invoked, to its program alone: test/chat/commands',
   answersAddChunk: 'message.delta, of bots alone: test/chat/streaming',
   answersEnd: 'message.done, of bots alone: test/chat/streaming',
+  approvalsDecide: 'approval.changed and message.part: test/assistant/runs',
   feedbackSet: 'in no event: only reads have the rating',
   feedbackRemove: 'in no event: only reads have the rating',
   noticesCreate: 'notice.new, to the streams of its reader alone: test/chat/notices',

@@ -43,6 +43,8 @@ export const USER_COLUMNS: Record<string, 'moved' | 'ends' | { stays: string }> 
   'messages.invoked_by': 'moved',
   'notices.invoked_by': 'moved',
   'answer_feedback.user_id': 'moved',
+  'approval_votes.user_id': 'moved',
+  'tool_calls.user_id': 'moved',
   'notices.author_user_id': { stays: 'only of a program, which is not merged' },
   'notices.user_id': 'moved',
   'notifications.actor_user_id': 'moved',

@@ -82,6 +82,7 @@ export const FROZEN = {
     '0092-several-assistants': 'XRH1jeKaAIPDwXS89HbRRuFXHHGkoz19nVXWvOnDGbI',
     '0093-assistant-usage': 'T4f02ziUpPjuhxvAg5hJx6K_AzpZQItUWLDqWzvaWDc',
     '0094-marks': 'g1B19ftWIO3YFdj0HtHRA2k3Rs55Q3dss6PhSge8vXg',
+    '0095-tools': 'IGgpeCzidRAhWeB2tj4UPusLoB2zr-U3F0RY8zobt30',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
   postgresql: {
@@ -166,6 +167,7 @@ export const FROZEN = {
     '0092-several-assistants': 'XRH1jeKaAIPDwXS89HbRRuFXHHGkoz19nVXWvOnDGbI',
     '0093-assistant-usage': 'RzsuYpH1rL8_k5dowGgIpg3mf1BDRUNL0ztVSXUsZwU',
     '0094-marks': '02a_BPsVPiZvsIbIfmsK-6gUhP790vg2Dh1H8s4N_LA',
+    '0095-tools': 'LfUxvPRBCI4LEhGa2pcDgkZYpgxAl9cOK0izKxRcnnA',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
 }

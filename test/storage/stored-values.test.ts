@@ -2,6 +2,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { EmailRequestRow } from '../../lib/accounts/mails/store.ts'
 import { MessageStatus } from '../../lib/chat/answers/schema.ts'
 import { FAILURES } from '../../lib/chat/answers/schema-failures.ts'
+import { ToolState } from '../../lib/chat/answers/schema-parts.ts'
+import { Approval, ApprovalState } from '../../lib/chat/approvals/schema.ts'
 import { Attachment } from '../../lib/chat/attachments/schema.ts'
 import { Layout } from '../../lib/chat/conversations/schema-look.ts'
 import { AutoJoin, Level } from '../../lib/chat/conversations/schema-settings.ts'
@@ -49,6 +51,9 @@ const SETS: Record<string, readonly string[]> = {
   'webhooks.signature': Webhook.entries.signature.options,
   'webhooks.status': WebhookStatus.options,
   'webhooks.disabled_reason': DisabledReason.options,
+  'tool_calls.state': ToolState.options,
+  'tool_calls.approval': ApprovalState.options,
+  'tool_calls.approvers': Approval.entries.by.options,
   'usage_entries.kind': UsageKind.options,
   'usage_totals.dimension': ['all', ...UsageDimension.options.filter((each) => each !== 'day')],
   'usage_totals.unit': UsageUnit.options,
@@ -58,7 +63,7 @@ const SETS: Record<string, readonly string[]> = {
 
 /** Texts that may be anything: of people, of other services, or our own names. */
 const FREE =
-  'users.email users.username users.display_name users.avatar_url users.description users.system_name users.words_of sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject merged_users.subject api_keys.name server_keys.name server_keys.scopes email_requests.email email_requests.conversation_ids conversations.salt conversations.title conversations.topic conversations.icon conversations.ref conversations.assistant conversations.assistant_prompt threads.title threads.last_repliers invites.email thread_members.marked_in thread_members.reopened_in thread_members.listed_in messages.content messages.path messages.prompt messages.finish_reason messages.delete_reason messages.invoked_name messages.mentioned messages.variant_of messages.assistant messages.asked attachments.reason answer_feedback.reason message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip webhooks.url webhooks.host webhooks.secret webhooks.previous_secret webhooks.headers webhooks.description webhooks.position webhooks.writer usage_entries.assistant usage_entries.model'
+  'users.email users.username users.display_name users.avatar_url users.description users.system_name users.words_of sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject merged_users.subject api_keys.name server_keys.name server_keys.scopes email_requests.email email_requests.conversation_ids conversations.salt conversations.title conversations.topic conversations.icon conversations.ref conversations.assistant conversations.assistant_prompt threads.title threads.last_repliers invites.email thread_members.marked_in thread_members.reopened_in thread_members.listed_in messages.content messages.path messages.prompt messages.finish_reason messages.delete_reason messages.invoked_name messages.mentioned messages.variant_of messages.assistant messages.asked attachments.reason answer_feedback.reason message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer tool_calls.name tool_calls.title approval_votes.reason idempotency_keys.name limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip webhooks.url webhooks.host webhooks.secret webhooks.previous_secret webhooks.headers webhooks.description webhooks.position webhooks.writer usage_entries.assistant usage_entries.model'
 
 it('the closed columns have the values of the API', () => {
   const stored = Object.entries(CLOSED_COLUMNS).flatMap(([table, columns]) =>

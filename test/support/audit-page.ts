@@ -90,6 +90,11 @@ const ACTS: Record<AuditAct, string> = {
   'limit_assignment.created': 'A rate limit profile was assigned to a route.',
   'limit_assignment.deleted': 'A rate limit profile was removed from a route.',
   'limits.reset': 'The calls of a throttled user, or of the address in `detail`, were forgotten.',
+  'tool.called':
+    'A tool was started for a question of the actor; the subject is the call. `detail` has the tool and the answer.',
+  'approval.requested':
+    'A call of a tool waits for a decision; the subject is the call, the actor asked the assistant.',
+  'approval.decided': 'The decision on a call of a tool; `detail` has the outcome. Without an actor it has expired.',
   'clock.trusted':
     'An operator declared the time as right with `chat-server clock trust`: rows are deleted by age again. `detail` has the reason for the doubt, if there was one.',
   'doctor.probed': '`chat-server doctor` tested the event stream with a temporary user, the subject.',

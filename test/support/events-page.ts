@@ -160,6 +160,29 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       },
     },
   },
+  'approval.changed': {
+    when:
+      'A call of a tool waits for a decision, a participant has said something of it, or the wait is over. The input is ' +
+      'there where the answer shows it, and never `may_decide`: read the approval for these.',
+    example: {
+      approval: {
+        call_id: '0193c1d2-7a3b-7c4d-8e5f-a6b7c8d9e0f3',
+        state: 'approved',
+        message_id: REPLY,
+        root_id: ROOT,
+        conversation_id: CONVERSATION,
+        tool: { name: 'refund', title: 'Refund an order' },
+        input: { order: 42 },
+        requested_by: ADA,
+        by: 'members',
+        quorum: 1,
+        votes: [{ user_id: GRACE, approve: true, at: MESSAGE.created_at }],
+        requested_at: MESSAGE.created_at,
+        expires_at: '2026-01-03T09:30:00.123456Z',
+        decided_at: MESSAGE.created_at,
+      },
+    },
+  },
   'message.failed': {
     when: 'The assistant could not finish the message; the text so far is kept. The `message.done` follows.',
     example: {

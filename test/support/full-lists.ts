@@ -38,6 +38,7 @@ export interface Filled {
   reactors: string[]
   revisions: string[]
   chunks: number[]
+  approvals: string[]
 }
 
 /** A text that is six times as long in JSON, the worst case. */
@@ -85,6 +86,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
   const threads = ids(210)
   const [root_id, ...replies] = ids(60)
   const answer_id = id()
+  const approvals = times(100, () => id())
   const messages = [root_id!, ...replies, answer_id]
 
   await write(async (tx) => {
@@ -284,6 +286,26 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
       'message_chunks',
       times(300, (idx) => ({ message_id: answer_id, idx, content: long(idx % 7 === 0 ? 60_000 : 5), created_at: at })),
     )
+    await insert(
+      tx,
+      'message_chunks',
+      approvals.map((call_id, idx) => ({
+        message_id: messages[1]!,
+        idx,
+        content: '',
+        created_at: at,
+        part: JSON.stringify({ id: idx, type: 'tool', call_id, state: 'waiting', input: {} }),
+      })),
+    )
+    await insert(
+      tx,
+      'tool_calls',
+      approvals.map((id, part_id) => ({
+        ...{ id, message_id: messages[1]!, conversation_id, part_id, step: 1, name: 'pay', state: 'waiting' },
+        ...{ input: JSON.stringify([{ text: long(10_000) }]), requested_at: at, approval: 'waiting', quorum: 1 },
+        ...{ approvers: 'members', not_asker: 0, by_keys: 0, expires_at: at + 1e12 },
+      })),
+    )
     await tx.run(statement("UPDATE users SET kind = 'bot', owner_id = ? WHERE id = ?", [ownerId, bot_id]))
     const reactors = users.slice(0, 300)
     const reaction = { message_id: messages[1]!, at }
@@ -331,5 +353,6 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
     reactors: users.slice(0, 300),
     revisions: times(100, (n) => toInstant(at + n)),
     chunks: times(300, (idx) => idx),
+    approvals,
   }
 }

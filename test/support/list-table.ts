@@ -48,6 +48,15 @@ export const LISTS: Record<string, Followed> = {
     query: 'limit=200',
     next: after,
   },
+  approvalsList: {
+    key: 'call_id',
+    expected: ({ approvals }) => approvals,
+    path: () => '/api/approvals',
+    query: 'limit=200',
+    next: after,
+  },
+  // The votes: of each participant at most one.
+  approvalsGet: { key: 'at', expected: () => [], path: ({ approvals }) => `/api/approvals/${approvals[0]}` },
   // Small rows: test/chat/usage reads their pages.
   usageList: {
     key: 'key',

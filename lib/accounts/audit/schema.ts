@@ -72,6 +72,9 @@ export const AuditAct = v.picklist([
   'limit_assignment.created',
   'limit_assignment.deleted',
   'limits.reset',
+  'tool.called',
+  'approval.requested',
+  'approval.decided',
   'clock.trusted',
   'doctor.probed',
 ])

@@ -27,3 +27,9 @@ export async function isOfService(db: Queries, id: string): Promise<boolean> {
 export async function isSystemUser(db: Queries, id: string): Promise<boolean> {
   return Boolean(await db.get(sql`SELECT 1 AS found FROM users WHERE id = ${id} AND system_name IS NOT NULL`))
 }
+
+/** The name of a system actor; `undefined` for any other user. By primary key. */
+export async function findSystemName(db: Queries, id: string): Promise<string | undefined> {
+  const row = await db.get<{ system_name: string | null }>(sql`SELECT system_name FROM users WHERE id = ${id}`)
+  return row?.system_name ?? undefined
+}

@@ -1,7 +1,9 @@
 import type { Tx } from '../../live/transaction/transaction.ts'
+import type { Spent } from '../metering/rules-spent.ts'
 import { usedBy } from '../metering/using.ts'
-import { endParts } from './ending-parts.ts'
-import { type AnswerEnd, deleteUnderWay, finishAnswer } from './store.ts'
+import { type EndedParts, endParts } from './ending-parts.ts'
+import { type AnswerEnd, deleteUnderWay, finishAnswer, isWaiting } from './store.ts'
+import { takeRun } from './store-runs.ts'
 
 /** Cancelled by a user with the right to do so. */
 export const CANCELLED: AnswerEnd = { status: 'cancelled', finish_reason: 'cancelled' }
@@ -13,11 +15,11 @@ export const INTERRUPTED: AnswerEnd = { status: 'interrupted', finish_reason: 'i
 export const REFUSED = 'refused'
 
 /**
- * Ends an answer in progress and publishes that to the conversation, which the transaction has locked; the text so far
+ * Ends an answer under way and publishes that to the conversation, which the transaction has locked; the text so far
  * is kept.
  *
  * @param only ends it only if this writer holds it, or if its lease has expired
- * @returns whether it was in progress
+ * @returns whether it was under way
  */
 export async function endAnswer(
   tx: Tx,
@@ -26,13 +28,25 @@ export async function endAnswer(
   { only }: { only?: { writer?: string; lapsed?: true } } = {},
 ): Promise<boolean> {
   const { message_id, conversation_id } = answer
-  if (!(await deleteUnderWay(tx, message_id, only))) return false
+  const isHeld = await deleteUnderWay(tx, message_id, only)
+  // No process holds an answer that waits for participants.
+  if (!isHeld && (only || !(await isWaiting(tx, message_id)))) return false
   const ended = await finishAnswer(tx, message_id, end)
-  if (ended && ended.part_count > 0) await endParts(tx, answer)
-  const used = ended?.role === 'assistant' ? await usedBy(tx, answer, { ...ended, usage: end.usage }) : undefined
+  const parts = ended && ended.part_count > 0 ? await endParts(tx, { ...answer, root_id: ended.root_id }) : undefined
+  const before = parts?.hasCalls ? await takeRun(tx, message_id) : undefined
+  const used =
+    ended?.role === 'assistant'
+      ? await usedBy(tx, answer, { ...ended, usage: end.usage, ...(before && stepsBefore(before, parts!)) })
+      : undefined
   const { failure: code, retry_after_seconds } = end
   const detail = code && { code, ...(retry_after_seconds !== undefined && { retry_after_seconds }) }
   if (detail) tx.emit(conversation_id, { type: 'message.failed', message_id, detail })
   tx.emit(conversation_id, { type: 'message.done', message_id, ...(used && { used }) })
   return true
+}
+
+/** What the steps before have used, and whether another one has begun. */
+function stepsBefore({ spent }: { spent: string }, { step }: EndedParts): { before: Spent; hasBegun: boolean } {
+  const before = JSON.parse(spent) as Spent
+  return { before, hasBegun: step > before.steps }
 }

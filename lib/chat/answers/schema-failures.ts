@@ -7,6 +7,7 @@ export const FAILURES = {
   invalid_answer: 'The assistant sent something that is no answer.',
   empty_answer: 'The assistant had nothing to say.',
   answer_too_long: 'The answer was longer than allowed.',
+  too_many_steps: 'The assistant had no more steps for its answer.',
 } as const
 
 /** The code of a failure of an answer. */

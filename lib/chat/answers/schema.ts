@@ -37,7 +37,7 @@ export const MessageDelta = v.object({
 export type MessageDelta = v.InferOutput<typeof MessageDelta>
 
 /** The progress of an answer, and its end: `interrupted` when the process that wrote it died. */
-export const MessageStatus = v.picklist(['streaming', 'complete', 'cancelled', 'failed', 'interrupted'])
+export const MessageStatus = v.picklist(['streaming', 'waiting', 'complete', 'cancelled', 'failed', 'interrupted'])
 export type MessageStatus = v.InferOutput<typeof MessageStatus>
 
 /** The response to a cancellation: the present state of the message. */

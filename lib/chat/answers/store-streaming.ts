@@ -44,11 +44,12 @@ export async function listStreamedBy(tx: Queries, conversationId: string, userId
   return rows.map(({ id }) => id)
 }
 
-/** The answers of the assistant that are in progress in a conversation. These are few. */
+/** The answers of the assistant that are under way in a conversation. These are few. */
 export async function listAnswersIn(tx: Queries, conversationId: string): Promise<string[]> {
   const rows = await tx.all<{ id: string }>(
     sql`SELECT m.id FROM answers_under_way a JOIN messages m ON m.id = a.message_id
-      WHERE a.conversation_id = ${conversationId} AND m.role = 'assistant'`,
+      WHERE a.conversation_id = ${conversationId} AND m.role = 'assistant'
+      UNION SELECT message_id FROM tool_calls WHERE conversation_id = ${conversationId} AND approval = 'waiting'`,
   )
   return rows.map(({ id }) => id)
 }

@@ -40,6 +40,12 @@ export async function deleteUnderWay(
   return deleted === 1
 }
 
+/** Whether an answer waits for participants. By primary key. */
+export async function isWaiting(tx: Queries, messageId: string): Promise<boolean> {
+  const row = await tx.get(sql`SELECT 1 AS found FROM messages WHERE id = ${messageId} AND status = 'waiting'`)
+  return row !== undefined
+}
+
 /** Any number: the holder of this lock starts an answer. */
 const ASKING_LOCK = 7_201_997
 
@@ -119,28 +125,38 @@ export async function renewLeases(
 export interface LapsedAnswer {
   message_id: string
   conversation_id: string
+  root_id: string
   role: string
   posted_by: string | null
+  /** Whether calls of tools were made for it: another process can go on. */
+  has_run: number
+  /** Whether no process has it, as after a decision of participants. */
+  is_free: number
 }
 
 /** Answers with an expired lease. By lease_expires_at. */
 export function listLapsed(db: Queries): Promise<LapsedAnswer[]> {
   return db.all(
-    sql`SELECT a.message_id, a.conversation_id, m.role, m.posted_by
+    sql`SELECT a.message_id, a.conversation_id, m.root_id, m.role, m.posted_by,
+            CASE WHEN r.message_id IS NULL THEN 0 ELSE 1 END AS has_run,
+            CASE WHEN a.lease_expires_at = 0 THEN 1 ELSE 0 END AS is_free
        FROM answers_under_way a JOIN messages m ON m.id = a.message_id
+       LEFT JOIN answer_runs r ON r.message_id = a.message_id
       WHERE a.lease_expires_at < ${databaseNow(db.dialect)}
       ORDER BY a.lease_expires_at`,
   )
 }
 
-/** The answers in progress of a user, in all conversations. The table is small. */
+/** The answers under way of a user, in all conversations. By the calls of the user, and a small table. */
 export function listUnderWayFor(
   db: Queries,
   userId: string,
 ): Promise<{ message_id: string; conversation_id: string }[]> {
   return db.all(
     sql`SELECT a.message_id, a.conversation_id FROM answers_under_way a JOIN messages m ON m.id = a.message_id
-      WHERE m.posted_by = ${userId}`,
+      WHERE m.posted_by = ${userId}
+      UNION SELECT c.message_id, c.conversation_id FROM tool_calls c
+      WHERE c.user_id = ${userId} AND c.approval = 'waiting'`,
   )
 }
 
@@ -219,7 +235,7 @@ export async function listChunks(db: Queries, messageId: string, first: number, 
 
 /** The end of an answer. */
 export interface AnswerEnd {
-  status: Exclude<MessageStatus, 'streaming'>
+  status: Exclude<MessageStatus, 'streaming' | 'waiting'>
   finish_reason: string
   failure?: FailureCode | undefined
   /** When another question may be answered, if the provider says so. */
@@ -231,6 +247,7 @@ export interface AnswerEnd {
 export interface EndedAnswer {
   role: string
   created_at: Micros
+  root_id: string
   posted_by: string | null
   assistant: string | null
   bytes: number
@@ -246,7 +263,7 @@ export async function finishAnswer(tx: Queries, messageId: string, end: AnswerEn
             content = (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c
             WHERE c.message_id = messages.id)
       WHERE id = ${messageId}
-     RETURNING role, created_at, posted_by, assistant, octet_length(content) AS bytes,
+     RETURNING role, created_at, root_id, posted_by, assistant, octet_length(content) AS bytes,
             (SELECT count(*) FROM message_chunks c
               WHERE c.message_id = messages.id AND (c.part IS NOT NULL OR c.provider_data IS NOT NULL)) AS part_count`,
   )

@@ -8,6 +8,7 @@ const ROW_BYTES = 300
 const PIECES = {
   message_revisions: { of: sql`message_id`, key: sql`replaced_at`, most: 16 },
   message_chunks: { of: sql`message_id`, key: sql`idx`, most: 256 },
+  tool_calls: { of: sql`message_id`, key: sql`id`, most: 64 },
   reactions: { of: sql`message_id`, key: sql`at`, most: 1_024 },
   answer_feedback: { of: sql`message_id`, key: sql`id`, most: 1_024 },
   notifications: { of: sql`id`, key: sql`user_id`, most: 1_024 },
@@ -29,6 +30,8 @@ export function listSizes(tx: Queries, rootIds: string[], limit: number): Promis
                 WHERE r.message_id = messages.id) +
             (SELECT coalesce(sum(octet_length(c.content) + coalesce(octet_length(c.part), 0) +
                 coalesce(octet_length(c.provider_data), 0)), 0) FROM message_chunks c WHERE c.message_id = messages.id) +
+            (SELECT coalesce(sum(coalesce(octet_length(t.input), 0) + coalesce(octet_length(t.output), 0)), 0)
+                FROM tool_calls t WHERE t.message_id = messages.id) +
             (SELECT count(*) * ${literal(ROW_BYTES)} FROM reactions r WHERE r.message_id = messages.id) +
             (SELECT count(*) * ${literal(ROW_BYTES)} FROM notifications n WHERE n.id = messages.id) AS bytes
        FROM messages WHERE root_id ${among(tx, rootIds)} LIMIT ${limit}`,

@@ -7,6 +7,7 @@ import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
 import { type ChunkEvent, type ChunkRange, listChunkEvents, listDeltaSizes } from '../answers/store-parts.ts'
+import { readApprovals } from '../approvals/reading.ts'
 import { listConversationFields, toFields } from '../memberships/store-conversations.ts'
 import { withTexts } from '../messages/completing.ts'
 import { toPostedRow } from '../messages/rules-streamed.ts'
@@ -56,6 +57,7 @@ export async function compose(db: Queries, lines: EventRow[], { photos, now }: R
   const conversations = await loadBy('id', rows, 'conversation_id', isAboutConversation, (ids) =>
     listConversationFields(db, ids),
   )
+  const approvals = await readApprovals(db, new Set(rows.filter(isAboutApproval).map(callIdOf)))
   const privates = await composePrivate(db, rows, now)
 
   function eventOf(row: EventRow): PersistedEvent | undefined {
@@ -87,6 +89,10 @@ export async function compose(db: Queries, lines: EventRow[], { photos, now }: R
         const thread = titles.get(row.message_id!)
         return thread && { type, payload: { conversation_id, root_id: thread.root_id, title: thread.title ?? '' } }
       }
+      case 'approval.changed': {
+        const approval = approvals.get(callIdOf(row))
+        return approval && { type, payload: { approval } }
+      }
       case 'message.delta':
       case 'message.part': {
         const { id: _, ...event } = chunks.get(chunkId(row)) ?? {}
@@ -107,6 +113,8 @@ export async function compose(db: Queries, lines: EventRow[], { photos, now }: R
 }
 
 const isChunk = (row: EventRow) => row.type === 'message.delta' || row.type === 'message.part'
+const isAboutApproval = (row: EventRow) => row.type === 'approval.changed'
+const callIdOf = (row: EventRow) => (JSON.parse(row.detail!) as { call_id: string }).call_id
 const isAboutMessage = (row: EventRow) =>
   (row.type.startsWith('message.') && !isChunk(row)) || row.type === 'attachment.changed'
 const isAboutReactions = (row: EventRow) => row.type === 'reactions.changed'

@@ -3,6 +3,7 @@ import { Person } from '../../accounts/users/schema.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, opaque } from '../../core/schema.ts'
 import { FailedAnswer, MessageDelta, MessagePart, Usage } from '../answers/schema.ts'
+import { Approval } from '../approvals/schema.ts'
 import { Attachment } from '../attachments/schema.ts'
 import { CommandInvocation } from '../commands/schema.ts'
 import { ConversationFields, ParticipantRole } from '../conversations/schema.ts'
@@ -98,6 +99,7 @@ export const PersistedEvent = v.variant('type', [
     }),
   ),
   event('message.failed', FailedAnswer),
+  event('approval.changed', v.object({ approval: Approval })),
   event(
     'membership.changed',
     v.object({

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { findSubjects } from '../../accounts/users/store-subjects.ts'
-import type { Context, JoinBefore, MessageBefore } from '../../context.ts'
+import { type ApprovalRule, readApproval } from '../../config/approval.ts'
+import type { Context, Hooks, JoinBefore, Log, MessageBefore, ToolBefore } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
@@ -39,28 +40,67 @@ export async function reviewJoin(ctx: Context, join: JoinBefore): Promise<void> 
   await ask(ctx, 'beforeJoin', () => beforeJoin(shown))
 }
 
+/** What a hook needs. */
+export interface HookContext {
+  log: Log
+  host: { hooks: Hooks }
+}
+
+const VerdictOnTool = v.nullish(v.object({ refuse: v.optional(v.string()), approval: v.optional(v.unknown()) }))
+
+/**
+ * Asks the host about a call of a tool. When the hook fails, the call is refused, unless such failures pass.
+ *
+ * @returns the text of a refusal, or the approval that the call needs
+ */
+export async function askAboutTool(
+  ctx: HookContext,
+  call: ToolBefore,
+): Promise<{ refuse?: string; approval?: ApprovalRule }> {
+  const { beforeTool } = ctx.host.hooks
+  if (!beforeTool) return {}
+  // A hook changes nothing by changing what it gets.
+  const shown = { ...call, input: JSON.parse(JSON.stringify(call.input)) as unknown }
+  try {
+    const { refuse, approval } = (await resultOf(ctx, 'beforeTool', VerdictOnTool, () => beforeTool(shown))) ?? {}
+    if (refuse !== undefined) return { refuse: refuse.slice(0, MAX_LENGTH.remark) }
+    return approval === undefined ? {} : { approval: readApproval(approval) }
+  } catch (error) {
+    if (error instanceof ChatError) return { refuse: error.message }
+    ctx.log.error('hooks.beforeTool has failed', { cause: causeText(error) })
+    return { refuse: UNCHECKED }
+  }
+}
+
+const UNCHECKED = 'The application could not check this in time.'
+
 /** The verdict of a hook, if it is not a refusal. @throws ChatError `forbidden`, `unavailable` */
 async function ask(
   ctx: Context,
   name: string,
   hook: () => unknown,
 ): Promise<{ content?: string | undefined } | undefined> {
-  const answer = await resultOf(ctx, name, hook)
+  const answer = await resultOf(ctx, name, Verdict, hook)
   if (answer?.refuse === undefined) return answer ?? undefined
   throw new ChatError('forbidden', { ...(answer.refuse && { message: answer.refuse.slice(0, MAX_LENGTH.remark) }) })
 }
 
-async function resultOf(ctx: Context, name: string, hook: () => unknown): Promise<v.InferOutput<typeof Verdict>> {
+async function resultOf<S extends v.GenericSchema>(
+  ctx: HookContext,
+  name: string,
+  schema: S,
+  hook: () => unknown,
+): Promise<v.InferOutput<S> | undefined> {
   let cause = `it took longer than ${TIMEOUT_MS} ms`
   try {
     const answer = await withDeadline(Promise.resolve().then(hook), TIMEOUT_MS, LATE)
-    if (answer !== LATE) return parseKnown(Verdict, answer)
+    if (answer !== LATE) return parseKnown(schema, answer)
   } catch (error) {
     cause = causeText(error)
   }
   ctx.log.error(`hooks.${name} has failed`, { cause })
   if (ctx.host.hooks.failure === 'pass') return undefined
-  throw new ChatError('unavailable', { message: 'The application could not check this in time.' })
+  throw new ChatError('unavailable', { message: UNCHECKED })
 }
 
 /** With the host's own ids of the actor, and of the user who joins. */

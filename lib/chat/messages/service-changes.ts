@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts'
 import { assertMay, assertMayModerate } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { isUnderWay } from '../../core/message-status.ts'
 import { DAY } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
@@ -78,7 +79,7 @@ const actOf = ({ parent_id }: MessageRow) => (parent_id === null ? 'post' : 'rep
 function assertEditable(actor: Actor, message: MessageRow): MessageRow {
   if (message.posted_by !== actor.user_id) throw new ChatError('forbidden')
   if (message.deleted_at) throw new ChatError('message_deleted')
-  if (message.status === 'streaming') throw new ChatError('message_streaming')
+  if (isUnderWay(message)) throw new ChatError('message_streaming')
   return message
 }
 

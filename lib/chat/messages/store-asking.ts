@@ -47,11 +47,14 @@ export function pathsOfAnswers({ path, asked }: Pick<MessageRow, 'path' | 'asked
   return (asked?.split(',') ?? []).map((_, ordinal) => childPath(path, ordinal))
 }
 
-/** The answers in progress to a message whose text is the question. The table of answers in progress is small. */
+/** The answers under way to a message whose text is the question. By the answers under way in its conversation, which are few. */
 export async function listAnswering(tx: Queries, { id, conversation_id }: Pick<MessageRow, 'id' | 'conversation_id'>) {
   const rows = await tx.all<{ id: string }>(
     sql`SELECT a.message_id AS id FROM answers_under_way a JOIN messages m ON m.id = a.message_id
       WHERE a.conversation_id = ${conversation_id} AND m.parent_id = ${id} AND m.role = 'assistant'
+        AND m.prompt IS NULL
+      UNION SELECT m.id FROM tool_calls c JOIN messages m ON m.id = c.message_id
+      WHERE c.conversation_id = ${conversation_id} AND c.approval = 'waiting' AND m.parent_id = ${id}
         AND m.prompt IS NULL`,
   )
   return rows.map((row) => row.id)

@@ -36,6 +36,7 @@ export async function redact(tx: Queries, messages: MessageTrace[], at: Micros):
   if (roots.length > 0) await tx.run(sql`UPDATE threads SET title = NULL WHERE root_id ${oneOf(tx, roots)}`)
   await tx.run(sql`DELETE FROM message_revisions WHERE message_id ${these}`)
   await tx.run(sql`DELETE FROM message_chunks WHERE message_id ${these}`)
+  await tx.run(sql`DELETE FROM tool_calls WHERE message_id ${these}`)
   await tx.run(sql`DELETE FROM reactions WHERE message_id ${these}`)
 }
 

@@ -88,7 +88,7 @@ const WITHOUT_TEXT = sql`id, conversation_id, root_id, parent_id, posted_by, rol
   ${authorKind(sql`messages.posted_by`)} AS author_kind, ${answeredPerson(sql`messages`)} AS answered_id`
 
 // The content of an answer in progress is its stored chunks.
-const COLUMNS = sql`${WITHOUT_TEXT}, metadata, prompt, ${PARTS}, CASE WHEN status = 'streaming'
+const COLUMNS = sql`${WITHOUT_TEXT}, metadata, prompt, ${PARTS}, CASE WHEN status IN ('streaming', 'waiting')
        THEN (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = messages.id)
        ELSE content END AS content`
 
@@ -98,7 +98,7 @@ const LIGHT_BYTES = 2048
 /** The maximum size of a quote, in bytes. */
 const QUOTE_BYTES = 4 * MAX_QUOTE_LENGTH + 250
 
-const IS_LIGHT = sql`status <> 'streaming' AND octet_length(content) + coalesce(octet_length(prompt), 0) +
+const IS_LIGHT = sql`status NOT IN ('streaming', 'waiting') AND octet_length(content) + coalesce(octet_length(prompt), 0) +
   coalesce(octet_length(parts), 0) <= ${literal(LIGHT_BYTES)}`
 
 // Both databases get the length of a text without reading it.

@@ -1,6 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { isErasedAuthor, join, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import { ADD_TO_TOTAL } from '../../storage/usage-totals.ts'
+import type { Usage } from '../answers/schema.ts'
 import type { PeriodBounds, ReportPlace, Span, Tokens } from './rules.ts'
 import type { UsageDimension, UsageKind, UsageReportRow, UsageUnit } from './schema.ts'
 
@@ -143,4 +144,9 @@ export async function findContextBytes(db: Queries, messageId: string): Promise<
       SELECT CAST(sum(bytes) AS BIGINT) AS bytes FROM above`,
   )
   return row?.bytes ?? 0
+}
+
+/** Stores the usage of an answer of several steps with its message. */
+export async function setUsage(tx: Queries, messageId: string, usage: Usage): Promise<void> {
+  await tx.run(sql`UPDATE messages SET usage = ${JSON.stringify(usage)} WHERE id = ${messageId}`)
 }

@@ -47,7 +47,7 @@ export function listTold(db: Queries, messageIds: Iterable<string>): Promise<Tol
             CASE WHEN m.role <> 'assistant' THEN m.posted_by END AS author,
             CASE WHEN m.role = 'assistant' OR m.finish_reason IS NOT NULL THEN 1 ELSE 0 END AS is_answer
        FROM messages m JOIN conversations c ON c.id = m.conversation_id
-      WHERE m.id ${among(db, messageIds)} AND m.deleted_at IS NULL AND m.status <> 'streaming'
+      WHERE m.id ${among(db, messageIds)} AND m.deleted_at IS NULL AND m.status NOT IN ('streaming', 'waiting')
         AND (m.role = 'assistant' OR coalesce(m.mention_all, 0) = 0)
         AND c.deleted_at IS NULL AND c.is_direct = 0 AND NOT ${isErasedAuthor(sql`m.posted_by`)}`,
   )

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
+import { isUnderWay } from '../../core/message-status.ts'
 import { fit, MAX_PAGE_BYTES } from '../../core/pages.ts'
 import { createStepRunner, type Steps } from '../../core/scheduling/steps.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -225,7 +226,7 @@ type Compared = Pick<MessageRow, 'content' | 'prompt' | 'attachment_list' | 'sta
 /** The excerpts of a message that has all phrases and none of the others; else `undefined`. */
 function* match(row: Compared, { all, none, needs_link }: SearchPlan): Steps<SearchExcerpt[] | undefined> {
   // An answer is searched once it is written.
-  const content = row.status === 'streaming' ? '' : row.content
+  const content = isUnderWay(row) ? '' : row.content
   if (needs_link && !(yield* hasLink({ content, prompt: row.prompt }))) return undefined
   const texts: { field: SearchExcerpt['field']; text: string | null }[] = [
     { field: 'title', text: row.title },

@@ -148,7 +148,7 @@ export interface Readable {
 /** Texts up to this size are read for hundreds of messages at once. */
 const SHORT_BYTES = 2048
 
-const IS_SHORT = sql`m.status <> 'streaming' AND octet_length(m.content) + coalesce(octet_length(m.prompt),
+const IS_SHORT = sql`m.status NOT IN ('streaming', 'waiting') AND octet_length(m.content) + coalesce(octet_length(m.prompt),
        0) <= ${literal(SHORT_BYTES)}`
 
 /** The messages among these that the user may read and that pass the filters, newest first. */

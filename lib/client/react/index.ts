@@ -6,6 +6,7 @@ import type {
   OpenedConversation,
   PostedMessage,
 } from '../../api/client-entities.ts'
+import { isUnderWay } from '../../core/message-status.ts'
 import { refuseUnknown } from '../options.ts'
 import type {
   Connection,
@@ -213,7 +214,7 @@ export function useAssistant(root_id: string): ThreadAssistant {
   const { messages } = useReadable(store.thread(root_id))
   const ask = usePost(root_id, 'assistant')
   return useMemo(() => {
-    const answers = messages.filter(({ status, deleted_at }) => status === 'streaming' && deleted_at === undefined)
+    const answers = messages.filter((message) => isUnderWay(message) && message.deleted_at === undefined)
     return { answers, ask, cancel: store.cancelAnswer }
   }, [store, messages, ask])
 }

@@ -1,4 +1,5 @@
 import type { Message } from '../../api/messages.ts'
+import { isUnderWay } from '../../core/message-status.ts'
 import { type AnswerChunk, withChunks } from './chunks.ts'
 import type { StoreClient } from './types.ts'
 
@@ -9,7 +10,7 @@ const CHUNKS = 1_000
 export async function withText<Each extends Message>(client: StoreClient, messages: readonly Each[]) {
   const chunks = new Map<string, readonly AnswerChunk[]>()
   const complete = messages.map(async (message) => {
-    if (message.status !== 'streaming' || message.deleted_at) return message
+    if (!isUnderWay(message) || message.deleted_at) return message
     const read = await readChunks(client, message.id)
     chunks.set(message.id, read)
     return withChunks(message, read)

@@ -8,6 +8,15 @@ export type AnswerChunk = string | PartChange
 /** An answer in progress with the text and the parts of its chunks. */
 export function withChunks<Each extends Message>(message: Each, chunks: readonly AnswerChunk[]): Each {
   const content = chunks.filter((chunk) => typeof chunk === 'string').join('')
-  const hasParts = chunks.some((chunk) => typeof chunk !== 'string')
-  return { ...message, content, ...(hasParts && { parts: foldParts<Part>(chunks) }) }
+  if (chunks.every((chunk) => typeof chunk === 'string')) return { ...message, content }
+  const parts = foldParts<Part>(chunks)
+  return { ...message, content, parts, status: isWaiting(parts) ? 'waiting' : 'streaming' }
+}
+
+const RUNNING = ['requested', 'approved', 'running']
+
+/** Whether all that is left of the calls of tools waits for participants. */
+function isWaiting(parts: readonly Part[]): boolean {
+  const states: string[] = parts.map((part) => (part.type === 'tool' ? part.state : ''))
+  return states.includes('waiting') && !RUNNING.some((state) => states.includes(state))
 }

@@ -1,4 +1,5 @@
 import type { Message, Reaction } from '../../api/messages.ts'
+import { isUnderWay } from '../../core/message-status.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { type AnswerChunk, withChunks } from './chunks.ts'
 
@@ -33,7 +34,7 @@ export function foldMessages<Data extends MessagesData>(
   const find = (id: string) => list.find(data, id)
   const withMessage = (message: Message, isNew = false) => {
     const placed = list.with(data, message, isNew)
-    return message.status === 'streaming' ? placed : withoutChunks(placed, message.id)
+    return isUnderWay(message) ? placed : withoutChunks(placed, message.id)
   }
   switch (event.type) {
     case 'message.new': {
@@ -141,7 +142,7 @@ function withChunk<Data extends MessagesData>(
   chunk: AnswerChunk,
 ): Data {
   const message = list.find(data, message_id)
-  if (message?.status !== 'streaming' || message.deleted_at) return data
+  if (!message || !isUnderWay(message) || message.deleted_at) return data
   const known = data.chunks.get(message_id) ?? []
   if (known[number] !== undefined) return data
   const chunks = [...known]

@@ -1,4 +1,5 @@
 import type { TimelineMessage } from '../../api/client-entities.ts'
+import { isUnderWay } from '../../core/message-status.ts'
 import { isTransient, undefinedIfGone } from '../backoff.ts'
 import type { MessageList } from './fold-messages.ts'
 import { find, foldWindow, isOutside, NOTHING, trimmedAfter, trimmedBefore, type WindowData } from './fold-window.ts'
@@ -80,7 +81,7 @@ async function readWindow(options: WindowOptions, current: WindowData, isCurrent
   const page = async (place: Parameters<ReadWindowPage>[0]): Promise<WindowData> => {
     const part = await read(place)
     // Loaded where an answer is in progress.
-    const isRunning = part.messages.some(({ status }) => status === 'streaming')
+    const isRunning = part.messages.some(isUnderWay)
     const texts = isRunning && (await (await import('./answers.ts')).withText(client, part.messages))
     return { ...NOTHING, ...part, ...texts }
   }

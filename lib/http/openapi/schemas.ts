@@ -15,6 +15,7 @@ import * as tokens from '../../accounts/tokens/schema.ts'
 import * as users from '../../accounts/users/schema.ts'
 import * as assistant from '../../chat/answers/schema.ts'
 import * as answerParts from '../../chat/answers/schema-parts.ts'
+import * as approvals from '../../chat/approvals/schema.ts'
 import * as assistants from '../../chat/assistants/schema.ts'
 import * as attachments from '../../chat/attachments/schema.ts'
 import * as avatars from '../../chat/avatars/schema.ts'
@@ -104,6 +105,7 @@ const FEATURES: object[] = [
   nodes,
   commands,
   notices,
+  approvals,
   feedback,
   notifications,
   oauth,

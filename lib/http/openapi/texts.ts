@@ -30,6 +30,7 @@ export const PARAMETERS: Record<ParamName, string> = {
   identity_id: 'The identity at a provider',
   invite_id: 'The invite of a newcomer',
   id: 'The profile or the assignment',
+  call_id: 'The call of a tool',
   token: 'The token of the invite, or of the link',
   attachment_id: 'The attachment',
   n: 'The number of the part, from 1',

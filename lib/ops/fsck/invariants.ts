@@ -5,6 +5,7 @@ import { FOREIGN_VARIANT } from '../../storage/variants.ts'
 import { COUNTS } from './counts.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 import { ATTACHMENTS } from './invariants-attachments.ts'
+import { CALLS } from './invariants-calls.ts'
 import { CONVERSATIONS } from './invariants-conversations.ts'
 import { MERGED } from './invariants-merging.ts'
 import { notificationInvariants } from './invariants-notifications.ts'
@@ -178,7 +179,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       name: 'answers.content',
       says: 'The content of an answer that was not edited is the concatenation of its chunks.',
       ...messagesWhere(
-        sql`m.role = 'assistant' AND m.status <> 'streaming' AND m.edited_at IS NULL AND m.content <> ${CHUNKS}`,
+        sql`m.role = 'assistant' AND m.status NOT IN ('streaming', 'waiting') AND m.edited_at IS NULL AND m.content <> ${CHUNKS}`,
       ),
     },
     {
@@ -251,6 +252,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
     },
     ...webhookInvariants(dialect),
     ...usageInvariants(dialect),
+    ...CALLS,
     {
       name: 'participants.former',
       says: 'Users who wrote in a conversation take part in it, or did: they have names there.',

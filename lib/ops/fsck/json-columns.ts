@@ -5,7 +5,7 @@ import { isJson, JSON_COLUMNS } from '../../storage/stored-values.ts'
 /** The rows that are read at once. */
 const BATCH = 1_000
 
-/** The rows of chunks that are read at once: each may have 80 KiB. */
+/** The rows of chunks, and of calls, that are read at once: each may have 80 KiB, or twice 64. */
 const CHUNKS = 100
 
 /**
@@ -22,9 +22,10 @@ export async function listBrokenJson(db: Queries): Promise<string[]> {
     const isSet = columns.map((column) => sql`${name(column)} NOT IN ('', '{}', '[]')`)
     const all = sql`SELECT id, ${join(columns.map(name), ', ')} FROM ${name(table)}`
     let after: string | number = table === 'events' ? -1 : ''
-    for (let count = BATCH; count === BATCH; ) {
+    const batch = table === 'tool_calls' ? CHUNKS : BATCH
+    for (let count = batch; count === batch; ) {
       const rows: (Record<string, unknown> & { id: string | number })[] = await db.all(
-        sql`${all} WHERE id > ${after} AND (${join(isSet, ' OR ')}) ORDER BY id LIMIT ${literal(BATCH)}`,
+        sql`${all} WHERE id > ${after} AND (${join(isSet, ' OR ')}) ORDER BY id LIMIT ${literal(batch)}`,
       )
       for (const row of rows)
         for (const column of columns) if (!isJson(row[column])) broken.push(`${table}.${column} ${row.id}`)

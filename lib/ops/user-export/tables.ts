@@ -96,6 +96,12 @@ export const OWN_ROWS: Record<string, OwnRows> = {
     key: ['message_id', 'kind'],
   },
   quota: { table: 'usage_quotas', columns: sql`limits`, of: (id) => sql`id = ${id}`, key: ['id'] },
+  approval_votes: {
+    table: 'approval_votes',
+    columns: sql`id, call_id, approve, at, reason`,
+    of: SELF,
+    key: ['id'],
+  },
   address_requests: {
     table: 'email_requests',
     columns: sql`id, kind, email, created_at, expires_at`,
@@ -137,6 +143,8 @@ export const OTHER_TABLES: Record<string, string> = {
   conversations: 'titles, which others may have written; their ids are in conversations.json',
   threads: 'counts; titles are with the first messages',
   message_chunks: 'answers of the assistant',
+  tool_calls: 'answers of the assistant',
+  answer_runs: 'answers of the assistant',
   answers_under_way: 'answers of the assistant',
   user_words: 'words of the names in account.json',
   search_changes: 'the search index, made of messages',

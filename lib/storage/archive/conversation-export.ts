@@ -1,4 +1,5 @@
 import { newId } from '../../core/ids.ts'
+import { isUnderWay } from '../../core/message-status.ts'
 import { currentMicros, toInstant } from '../../core/time.ts'
 import type { Database, Primitive, Queries, Row } from '../database.ts'
 import { assertExact, listMigrations } from '../schema/migrate.ts'
@@ -154,7 +155,7 @@ async function readMessages(db: Queries, rootId: string, afterPath: string): Pro
   )
   return Promise.all(
     rows.map(async (row) => {
-      if (row.status !== 'streaming') return row
+      if (!isUnderWay(row as { status: string })) return row
       const chunks = await db.get<{ content: string | null }>(
         sql`SELECT string_agg(content, '' ORDER BY idx) AS content FROM message_chunks WHERE message_id = ${row.id!}`,
       )

@@ -1,7 +1,9 @@
 import { newId } from '../../core/ids.ts'
 import type { NamesOf } from '../../core/known-names.ts'
+import { currentMicros } from '../../core/time.ts'
 import { hasTable } from '../catalog.ts'
 import { forgetClock } from '../clock-notes.ts'
+import { type CopiedAnswers, stopCopiedAnswers } from '../copied-answers.ts'
 import type { Database, Queries } from '../database.ts'
 import { disableRestored } from '../disabled-webhooks.ts'
 import { beginHistory } from '../histories.ts'
@@ -9,7 +11,7 @@ import { sql } from '../sql.ts'
 import { runApart } from '../sqlite/child-process.ts'
 
 /** What a copy of a database no longer does. */
-export interface Settled {
+export interface Settled extends CopiedAnswers {
   /** The mails that waited, which the original has sent. */
   mails: number
   /** The webhooks that were disabled. */
@@ -63,6 +65,7 @@ async function findTables(db: Database) {
     tasks: await hasTable(db, 'tasks'),
     schedules: await hasTable(db, 'schedules'),
     webhooks: await hasTable(db, 'webhooks'),
+    calls: await hasTable(db, 'tool_calls'),
   }
 }
 
@@ -72,7 +75,8 @@ async function settle(tx: Queries, tables: Tables, { enable_webhooks }: CopyOpti
   // The original tells its host of them.
   if (tables.tasks) await tx.run(sql`DELETE FROM tasks WHERE kind = 'usage.meter'`)
   const webhooks = tables.webhooks && !enable_webhooks ? await disableRestored(tx) : 0
-  return { mails, webhooks }
+  const stopped = tables.calls ? await stopCopiedAnswers(tx, currentMicros()) : { answers: 0, approvals: 0 }
+  return { mails, webhooks, ...stopped }
 }
 
 async function isMarked(db: Queries): Promise<boolean> {
@@ -82,11 +86,14 @@ async function isMarked(db: Queries): Promise<boolean> {
 /**
  * Starts a new event history: positions issued before become invalid, and no new event gets the id of an earlier one. Its
  * backups get a new id, too: as the copy of a database it would delete those of the original, and wait for a backup that
- * the original was making.
+ * the original was making. What was under way does not go on.
  */
 export async function renewEpoch(db: Database): Promise<void> {
   const tables = await findTables(db)
-  await db.write((tx) => beginEpoch(tx, tables))
+  await db.write(async (tx) => {
+    await beginEpoch(tx, tables)
+    if (tables.calls) await stopCopiedAnswers(tx, currentMicros())
+  })
 }
 
 async function beginEpoch(tx: Queries, { schedules }: Tables): Promise<void> {

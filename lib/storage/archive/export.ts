@@ -75,14 +75,28 @@ export function withoutLocal(table: string, row: Row): Row {
 }
 
 /** The tables, besides the messages, with what goes with the texts of an erased author. */
-const TEXTS_OF_MESSAGES = ['reactions', 'answer_feedback', 'notifications', 'message_revisions', 'message_chunks']
+const TEXTS_OF_MESSAGES = [
+  'reactions',
+  'answer_feedback',
+  'notifications',
+  'message_revisions',
+  'message_chunks',
+  'tool_calls',
+  'approval_votes',
+]
+
+/** The messages of rows that do not name them by `message_id` alone. */
+const MESSAGES_OF: Record<string, Sql> = {
+  notifications: sql`coalesce(one.message_id, one.id)`,
+  approval_votes: sql`(SELECT called.message_id FROM tool_calls called WHERE called.id = one.call_id)`,
+}
 
 /** Older notifications are not exported: they only help to read. */
 const NOTIFIED = 7 * DAY
 
 /** Conditions that exclude rows from an archive: hidden rows that are not removed yet, private events, and old notifications. */
 function toExport(table: string, dialect: Dialect): (Sql | false | undefined)[] {
-  const messageId = table === 'notifications' ? sql`coalesce(one.message_id, one.id)` : sql`one.message_id`
+  const messageId = MESSAGES_OF[table] ?? sql`one.message_id`
   return [
     visibleRows(table, dialect),
     TEXTS_OF_MESSAGES.includes(table) &&

@@ -2,7 +2,7 @@ import type { Dialect } from '../database.ts'
 import { join, name, type Sql, sql } from '../sql.ts'
 
 /** How the rows of a table belong to a conversation, by column; threads and conversations come last. */
-const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'id' | 'either'> = {
+const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'call_id' | 'id' | 'either'> = {
   participants: 'conversation_id',
   former_participants: 'conversation_id',
   invites: 'conversation_id',
@@ -14,6 +14,8 @@ const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'id
   answer_feedback: 'message_id',
   message_revisions: 'message_id',
   message_chunks: 'message_id',
+  tool_calls: 'conversation_id',
+  approval_votes: 'call_id',
   idempotency_keys: 'message_id',
   messages: 'conversation_id',
   threads: 'conversation_id',
@@ -35,6 +37,7 @@ export function visibleRows(table: string, dialect: Dialect): Sql | undefined {
     root_id: sql`EXISTS (SELECT 1 FROM ${main}threads t JOIN ${main}conversations c ON c.id = t.conversation_id
       WHERE t.root_id = one.root_id AND c.deleted_at IS NOT NULL)`,
     message_id: isHidden(sql`one.message_id`),
+    call_id: isHidden(sql`(SELECT called.message_id FROM ${main}tool_calls called WHERE called.id = one.call_id)`),
   }
   // The id of most notifications is that of their message; the others have a conversation.
   const either = sql`(${hidden.conversation_id} OR ${isHidden(sql`one.id`)})`

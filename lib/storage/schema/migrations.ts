@@ -81,6 +81,7 @@ import { parts } from './0091-parts.ts'
 import { severalAssistants } from './0092-several-assistants.ts'
 import { assistantUsage } from './0093-assistant-usage.ts'
 import { marks } from './0094-marks.ts'
+import { tools } from './0095-tools.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -199,6 +200,7 @@ export const MIGRATIONS: readonly Migration[] = [
   severalAssistants,
   assistantUsage,
   marks,
+  tools,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -176,6 +176,9 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'notices.create': 'a text of a program, which one participant reads for a time',
   'notices.list': 'reads',
   'notices.remove': 'the reader or the author ends what only the reader sees',
+  'approvals.list': 'reads',
+  'approvals.get': 'reads',
+  'approvals.decide': ['approval.decided'],
   'feedback.set': 'own',
   'feedback.remove': 'own',
   'feedback.list': 'reads',
@@ -243,8 +246,8 @@ it('every operation has a decision about the audit log, and every act an operati
   expect([...new Set(written)].sort()).toEqual([...AuditAct.options].sort())
 })
 
-/** What is written without an operation of the service: by a command on its database. */
-const COMMANDS: readonly AuditAct[] = ['clock.trusted', 'conversation.imported']
+/** What is written without an operation of the service: by a command on its database, and by answers of the assistant. */
+const COMMANDS: readonly AuditAct[] = ['clock.trusted', 'conversation.imported', 'tool.called', 'approval.requested']
 
 /** Where access, participation and messages of others end: an entry is written there. A new place is missing here. */
 const ENDS: Record<string, string> = {

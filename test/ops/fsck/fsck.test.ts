@@ -36,6 +36,12 @@ const BREAKS: Record<string, string> = {
   'usage-sums': 'UPDATE usage_totals SET prompt_tokens = prompt_tokens + 1',
   'reservations-of-running': `INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at, reserved_tokens)
     SELECT id, conversation_id, 'gone', 1, 1 FROM messages WHERE role = 'user' LIMIT 1`,
+  'calls-have-rows': `INSERT INTO tool_calls (id, message_id, conversation_id, part_id, step, name, state, requested_at, approval)
+    SELECT 'call', id, conversation_id, 0, 1, 'search', 'done', 1, NULL FROM messages WHERE role = 'assistant' LIMIT 1`,
+  'waiting-has-a-call': `INSERT INTO tool_calls (id, message_id, conversation_id, part_id, step, name, state, requested_at, approval)
+    SELECT 'call', id, conversation_id, 0, 1, 'search', 'running', 1, NULL FROM messages WHERE role = 'assistant' LIMIT 1`,
+  'approval-one-outcome': `INSERT INTO tool_calls (id, message_id, conversation_id, part_id, step, name, state, requested_at, approval)
+    SELECT 'call', id, conversation_id, 0, 1, 'search', 'done', 1, 'denied' FROM messages WHERE role = 'assistant' LIMIT 1`,
   'messages.reply_count': 'UPDATE messages SET reply_count = reply_count + 1',
   'threads.rooted': 'DELETE FROM messages WHERE parent_id IS NULL',
   'threads.counts': 'UPDATE threads SET message_count = message_count + 1',
@@ -209,7 +215,10 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
       `INSERT INTO webhooks (id, url, host, types, status, position, created_at)
          VALUES ('w', 'https://receiver.example', 'receiver.example', '[]', 'disabled', '', 1);
        INSERT INTO bot_commands (id, commands) VALUES ('b', '[]');
-       INSERT INTO usage_quotas (id, limits) SELECT max(id), '{}' FROM users; ${statements.join('; ')}`,
+       INSERT INTO usage_quotas (id, limits) SELECT max(id), '{}' FROM users;
+       INSERT INTO tool_calls (id, message_id, conversation_id, part_id, step, name, state, requested_at)
+         SELECT 'call', id, conversation_id, 0, 1, 'search', 'done', 1 FROM messages WHERE role = 'assistant' LIMIT 1;
+       ${statements.join('; ')}`,
     )
     const { findings } = await service.chat.ops.fsck()
     const { count, examples, remedy } = findings.find(({ name }) => name === 'json')!

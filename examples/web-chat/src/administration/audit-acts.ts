@@ -71,6 +71,9 @@ const ACTS: Record<AuditRecord['act'], true> = {
   'limit_assignment.created': true,
   'limit_assignment.deleted': true,
   'limits.reset': true,
+  'tool.called': true,
+  'approval.requested': true,
+  'approval.decided': true,
   'clock.trusted': true,
   'doctor.probed': true,
 }

@@ -1,0 +1,164 @@
+import { appendParts, type CallMove, failed, moveCalls } from '../../chat/answers/calls.ts'
+import { stateOfRun } from '../../chat/answers/rules-calls.ts'
+import type { Usage } from '../../chat/answers/schema.ts'
+import type { ToolState } from '../../chat/answers/schema-parts.ts'
+import { type CallRow, insertCall, listStates, sizeOfTexts } from '../../chat/answers/store-calls.ts'
+import { countAttempt, findHeld, pauseAnswer, putRun, releaseAnswer } from '../../chat/answers/store-runs.ts'
+import { askParticipants } from '../../chat/approvals/asking.ts'
+import type { Metadata } from '../../chat/conversations/schema-metadata.ts'
+import { lockAsSystem } from '../../chat/memberships/access.ts'
+import { toStored } from '../../chat/memberships/store-conversations.ts'
+import { replaceMetadata } from '../../chat/messages/store-changes.ts'
+import { addStep, needsEstimate, type Spent } from '../../chat/metering/rules-spent.ts'
+import { findContextBytes } from '../../chat/metering/store.ts'
+import type { ApprovalRule } from '../../config/approval.ts'
+import type { Context } from '../../context.ts'
+import { fromStoredValue, toStoredValue } from '../../core/stored-value.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
+import type { Micros } from '../../storage/sql.ts'
+import type { AskedCall } from '../asked-calls.ts'
+import type { ChunkWriter } from '../chunk-writer.ts'
+import type { Draft } from '../drafts.ts'
+import type { Tool } from '../tools/tool.ts'
+import { type Asker, findAsker } from './asker.ts'
+
+type StoringContext = Pick<Context, 'access' | 'now' | 'id'>
+
+/** The end of a step whose provider has called tools. */
+export interface StepEnd {
+  step: number
+  calls: readonly AskedCall[]
+  usage: Usage | undefined
+  metadata: Metadata | undefined
+  /** What the steps before have used. */
+  spent: Spent
+  ran_ms: number
+}
+
+/** What becomes of the calls of an answer, in one transaction. */
+export interface Progress {
+  moves: readonly CallMove[]
+  asks: readonly { call: CallRow; rule: ApprovalRule }[]
+  starts: readonly CallRow[]
+  ran_ms: number
+}
+
+/** Where an answer is after that. */
+export interface AfterProgress {
+  state: 'running' | 'waiting' | 'over'
+  states: ReadonlyMap<string, ToolState>
+  /** The calls that have started, and the user who asked. */
+  started: readonly CallRow[]
+  asker: Asker | undefined
+}
+
+/** Stores what happens to the calls of an answer, while this process holds the answer. */
+export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
+  /** @returns `undefined` when this process has lost the answer */
+  async function change<T>(
+    run: Draft,
+    work: (tx: Tx, held: { at: Micros; states: Map<string, ToolState> }) => Promise<T>,
+  ): Promise<T | undefined> {
+    let result: T | undefined
+    const isStored = await chunkWriter.settle(run, async (tx) => {
+      const at = await lockAsSystem(ctx, tx, run.conversation_id)
+      const states = at === undefined ? undefined : await listStates(tx, run.message_id, run.writer)
+      if (!states) return false
+      result = await work(tx, { at: at!, states })
+      return true
+    })
+    return isStored ? result : undefined
+  }
+
+  return {
+    /** Stores the calls that a step has asked for. @returns them, and what the steps have used */
+    request(
+      run: Draft,
+      asker_id: string,
+      end: StepEnd,
+      tools: ReadonlyMap<string, Tool>,
+    ): Promise<{ calls: CallRow[]; spent: Spent } | undefined> {
+      const ids = end.calls.map(() => ctx.id())
+      return change(run, async (tx, { at, states }) => {
+        const { message_id } = run
+        const rows = end.calls.map((call, n) => toRow(call, { run, id: ids[n]!, asker_id, step: end.step, at, tools }))
+        const bytes = await sizeOfTexts(tx, message_id)
+        const prompt = needsEstimate(end.usage) ? await findContextBytes(tx, message_id) : 0
+        const spent = addStep(end.spent, { usage: end.usage, bytes, prompt })
+        // The connection broke during a commit, which is repeated.
+        if (states.has(ids[0]!)) return { calls: rows, spent }
+        const parts = rows.map(({ id, name, title, step, input }, n) => ({
+          ...{ type: 'tool' as const, call_id: id, name, ...(title !== null && { title }), step },
+          state: 'requested' as const,
+          ...(input !== null && tools.get(name)?.show !== 'name' && { input: fromStoredValue(input) }),
+          provider_data: end.calls[n]!.provider_data,
+        }))
+        const first = await appendParts(tx, run, parts, at)
+        for (const [n, row] of rows.entries()) {
+          row.part_id = first + n
+          await insertCall(tx, row)
+        }
+        await putRun(tx, message_id, { step: end.step, ran_ms: end.ran_ms, spent })
+        if (end.metadata) await replaceMetadata(tx, message_id, toStored(end.metadata))
+        run.stored += rows.length
+        return { calls: rows, spent }
+      })
+    },
+
+    /** Stores what becomes of calls. An answer of which all that is left waits for participants is held no more. */
+    progress(run: Draft, calls: readonly CallRow[], { moves, asks, starts, ran_ms }: Progress) {
+      return change(run, async (tx, { at, states }): Promise<AfterProgress> => {
+        const asker = starts.length > 0 ? await findAsker(ctx, tx, starts[0]!) : undefined
+        const all = [
+          ...moves,
+          ...(await askParticipants(
+            tx,
+            asks.filter(({ call }) => states.get(call.id) === 'requested'),
+            at,
+          )),
+          ...starts.map((call) => toStart(call, asker)),
+        ]
+        const done = await moveCalls(tx, run, states, all, at)
+        const started = done.filter(({ act }) => act === 'start' || act === 'restart')
+        const byId = new Map(calls.map((call) => [call.id, call]))
+        for (const { call } of started) {
+          const { id, name, user_id, conversation_id, message_id } = byId.get(call.id)!
+          const detail = { tool: name, message_id }
+          tx.audit({ act: 'tool.called', actor_id: user_id ?? undefined, subject_id: id, conversation_id, detail })
+        }
+        const state = stateOfRun([...states.values()])
+        if (state === 'waiting') await pauseAnswer(tx, run.message_id, run.writer, ran_ms)
+        if (state === 'over') await countAttempt(tx, run.message_id, ran_ms)
+        run.stored = (await findHeld(tx, run.message_id)) ?? run.stored
+        return { state, states, started: started.map(({ call }) => byId.get(call.id)!), asker }
+      })
+    },
+
+    /** Hands the answer over to other processes, and to the next start of this one. */
+    release: (run: Draft) =>
+      change(run, async (tx) => {
+        await releaseAnswer(tx, run.message_id, run.writer)
+        return true
+      }),
+  }
+}
+
+function toStart(call: CallRow, asker: Asker | undefined): CallMove {
+  if (!asker) return { call, act: 'refuse', ...failed('asker_left') }
+  return { call, act: call.state === 'running' ? 'restart' : 'start', change: { attempts: call.attempts + 1 } }
+}
+
+function toRow(
+  { name, input }: AskedCall,
+  place: { run: Draft; id: string; asker_id: string; step: number; at: Micros; tools: ReadonlyMap<string, Tool> },
+): CallRow {
+  const { run, id, asker_id: user_id, step, at: requested_at, tools } = place
+  return {
+    ...{ id, message_id: run.message_id, conversation_id: run.conversation_id, user_id, part_id: -1, step, name },
+    title: tools.get(name)?.title ?? null,
+    input: 'value' in input ? toStoredValue(input.value) : null,
+    ...{ state: 'requested', attempts: 0, output: null, error: null, requested_at },
+    ...{ approval: null, approvers: null, quorum: null, not_asker: null, by_keys: null, expires_at: null },
+    decided_at: null,
+  }
+}

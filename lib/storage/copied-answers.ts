@@ -1,0 +1,35 @@
+import type { Queries } from './database.ts'
+import { sql } from './sql.ts'
+
+/** What was under way in a copied database. */
+export interface CopiedAnswers {
+  /** The answers that are interrupted: the original goes on with them. */
+  answers: number
+  /** The calls of tools on which participants can decide no more. */
+  approvals: number
+}
+
+/**
+ * Makes the answers under way in a copy such that the next service that starts interrupts them, instead of running their tools
+ * once more.
+ *
+ * @param now microseconds since 1970
+ */
+export async function stopCopiedAnswers(tx: Queries, now: number): Promise<CopiedAnswers> {
+  await tx.run(sql`DELETE FROM answer_runs`)
+  await tx.run(sql`DELETE FROM tasks WHERE kind = 'approval.expire'`)
+  await tx.run(
+    sql`INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at, chunk_count)
+     SELECT id, conversation_id, 'copied', 0, (SELECT count(*) FROM message_chunks c WHERE c.message_id = messages.id)
+       FROM messages WHERE status = 'waiting' AND id IN (SELECT message_id FROM tool_calls WHERE approval = 'waiting')`,
+  )
+  await tx.run(
+    sql`UPDATE messages SET status = 'streaming'
+      WHERE status = 'waiting' AND id IN (SELECT message_id FROM tool_calls WHERE approval = 'waiting')`,
+  )
+  const approvals = await tx.run(
+    sql`UPDATE tool_calls SET approval = 'expired', decided_at = ${now} WHERE approval = 'waiting'`,
+  )
+  const row = await tx.get<{ count: number }>(sql`SELECT count(*) AS count FROM answers_under_way`)
+  return { answers: row!.count, approvals }
+}
