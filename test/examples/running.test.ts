@@ -105,6 +105,20 @@ describe('an example', () => {
     expect(await shop.stop()).toBe(0)
   })
 
+  it('is a tool in its process, which pays an order back once it was approved', async () => {
+    const shop = start('refund-tool.ts')
+    expect(await shop.end).toBe(0)
+    expect(shop.output().trim().split('\n')).toEqual([
+      'Paid back: {"order":"A-1001","cents":500,"left":4500}',
+      'Refund waits for Grace.',
+      'Paid back: {"order":"A-1001","cents":4000,"left":500}',
+      'Refund waits for Grace.',
+      'Not paid back: Of order A-1001, 500 cents can be paid back.',
+      'Not paid back: There is no order A-1.',
+      '2 refunds',
+    ])
+  })
+
   it('ends its streams when its host ends', async () => {
     const host = start('embed-node.ts')
     const base_url = `${await host.printed(/http:\/\/[\d.:]+/)}/chat`
