@@ -8,7 +8,7 @@ import { fromStoredValue } from '../../core/stored-value.ts'
 import { MAX_ROW } from '../answer-parts.ts'
 import { toJsonText } from '../json-value.ts'
 import { type ToolCall, ToolFailure } from '../tools/definition.ts'
-import { OutcomeUnknown, type Tool } from '../tools/tool.ts'
+import { OutcomeUnknown, OutputTooLarge, type Tool } from '../tools/tool.ts'
 import { toResultParts } from './result-parts.ts'
 
 /** What a row has beside the output. */
@@ -39,6 +39,7 @@ export async function runTool(log: Log, started: StartedCall): Promise<CallMove 
     const fails = (code: CallFailureCode, text?: string): CallMove => ({ call, act: 'fail', ...failed(code, text) })
     if (error instanceof ToolFailure) return fails('tool_error', error.message || undefined)
     log.warn('A tool has failed', { call_id: call.id, tool: call.name, cause: causeText(error) })
+    if (error instanceof OutputTooLarge) return fails('output_too_large')
     const isUnknown = control.signal.aborted || error instanceof OutcomeUnknown
     if (!isUnknown) return fails('tool_error')
     return tool.idempotent ? fails('timeout') : { call, act: 'lose', ...failed('timeout') }
