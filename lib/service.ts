@@ -1,5 +1,6 @@
 import { systemActor } from './accounts/host-identity/system.ts'
 import type { Features } from './api/features.ts'
+import { storeGenerated } from './chat/attachments/generated.ts'
 import { assertEventType } from './chat/feed/rules.ts'
 import { endStreams } from './cluster/store-presence.ts'
 import { assertParsed } from './config/complete.ts'
@@ -140,6 +141,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   const ctx = createContext(config, storage, ports)
   const { cluster, answers, tasks, backups, metrics } = ctx
   const { hub, poller, presence } = ctx.streams
+  answers.storeFilesWith((...file) => storeGenerated(ctx, ...file))
   const { partSlots } = ctx.files
   const { afterEvents, notifier } = ctx.host
   const jobs = createJobs(ctx)

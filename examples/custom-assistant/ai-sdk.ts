@@ -83,6 +83,8 @@ function toPieces(part: TextStreamPart<ToolSet>, isOffered: (name: string) => bo
       if (part.sourceType === 'url') return /^https?:/.test(part.url) ? [{ source: { url: part.url, title } }] : []
       return [{ source: { filename: part.filename ?? part.title, media_type: part.mediaType, title } }]
     }
+    case 'file':
+      return [{ file: { name: `file.${part.file.mediaType.split('/')[1] ?? 'bin'}`, bytes: part.file.uint8Array } }]
     case 'finish':
       return [{ finish_reason: part.finishReason, usage: toUsage(part.totalUsage) }]
     default:

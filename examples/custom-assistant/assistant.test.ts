@@ -231,7 +231,12 @@ it('a tool of the service is called by it, and the model gets the result in the 
 it('a call that the AI SDK cannot read is answered by it, and not run by the service', async () => {
   const model = sends(
     [calls('c1', 'refund', '{"city":'), DONE],
-    [...says('Sorry'), { type: 'text-end', id: '1' }, FINISH],
+    [
+      ...says('Sorry'),
+      { type: 'text-end', id: '1' },
+      { type: 'file', mediaType: 'image/png', data: new Uint8Array([1, 2]) },
+      FINISH,
+    ],
   )
   const tools = [{ name: 'refund', description: 'Pays back', schema: SCHEMA }]
   const pieces: object[] = []
@@ -241,6 +246,7 @@ it('a call that the AI SDK cannot read is answered by it, and not run by the ser
     { tool: { id: 'c1', name: 'refund' } },
     { tool: { id: 'c1', name: 'refund', error: 'The tool has failed.' } },
     { text: 'Sorry' },
+    { file: { name: 'file.png', bytes: new Uint8Array([1, 2]) } },
     { finish_reason: 'length' },
   ])
 })

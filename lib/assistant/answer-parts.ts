@@ -1,5 +1,6 @@
 import { AnswerFailure } from '../chat/answers/answer-failure.ts'
 import type { PartChange } from '../chat/answers/schema-parts.ts'
+import { type Attachment, MAX_FILES } from '../chat/attachments/schema.ts'
 import { isStorable } from '../core/schema.ts'
 import { wholeLength } from '../core/whole-text.ts'
 import { toJsonText } from './json-value.ts'
@@ -34,6 +35,9 @@ export interface RowSink {
   add(change: PartChange, provider_data: string | undefined): void
 }
 
+/** A file of the answer, which is stored. */
+export type StoredFile = Pick<Attachment, 'id' | 'name' | 'type' | 'size'>
+
 /** A part that later values of the provider change. */
 interface OpenPart {
   id: number
@@ -57,6 +61,7 @@ export function createAnswerParts({ next, add }: RowSink, id: () => string, { st
   const known = new Map(so_far.parts.flatMap(toKnown))
   const reasoning = { id: -1, end: -1, half: '', ...so_far.reasoning }
   const used = { ...so_far.used }
+  const files = so_far.parts.flatMap((part) => (part.type === 'file' ? part.attachment_id : []))
 
   /** @throws AnswerFailure `answer_too_long` */
   function count(counted: { parts: number; rows: number; bytes: number }): void {
@@ -132,6 +137,13 @@ export function createAnswerParts({ next, add }: RowSink, id: () => string, { st
   }
 
   return {
+    /** @throws AnswerFailure `answer_too_long` */
+    addFile({ id: attachment_id, name, type: media_type, size }: StoredFile, provider_data: string | undefined): void {
+      files.push(attachment_id)
+      if (files.length > MAX_FILES) throw new AnswerFailure('answer_too_long')
+      addRow({ id: next(), type: 'file', attachment_id, name, media_type, size }, true, provider_data)
+    },
+
     /** @throws AnswerFailure `invalid_answer`, `answer_too_long` */
     add(piece: CheckedPart): void {
       const { provider_data } = piece

@@ -2,18 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AnswerFailure } from '../chat/answers/answer-failure.ts'
 import { INTERRUPTED } from '../chat/answers/ending.ts'
 import type { AnswerEnd } from '../chat/answers/store.ts'
+import type { GeneratedFile } from '../chat/attachments/generated.ts'
 import type { Metadata } from '../chat/conversations/schema-metadata.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
+import type { StoredFile } from './answer-parts.ts'
 import type { AskedCall } from './asked-calls.ts'
 import type { AssistantSettings } from './assistants.ts'
 import { withResult } from './call-results.ts'
 import { RETRY_MS } from './chunk-writer.ts'
 import { type AnswerContext, type HiddenOf, readContext } from './context.ts'
 import { readAnswer, type WholeAnswer } from './openai/answer.ts'
-import type { CheckedPart } from './pieces.ts'
-import type { AssistantRequest, GivenPart, OfferedTool, Turn } from './provider.ts'
+import type { CheckedFile, CheckedPart } from './pieces.ts'
+import type { AssistantRequest, GivenPart, OfferedTool } from './provider.ts'
 
 /** The reason of an abort: the answer was ended in the database, or the service stops. */
 export const ENDED = new Error('The answer has ended')
@@ -46,14 +48,20 @@ export interface AnswerOutput {
   text(text: string, provider_data?: string): void
   /** @throws AnswerFailure for a part that the answer may not have */
   part(part: CheckedPart): void
+  /** @throws AnswerFailure as for other parts */
+  file(file: StoredFile, provider_data?: string): void
 }
 
 /** The bytes of a file that a user may read. */
 export type OpenFile = (userId: string, attachmentId: string) => AsyncIterable<Uint8Array>
 
+/** Stores a file for an answer to a user. @throws ChatError as an upload of the user */
+export type SaveFile = (userId: string, conversationId: string, file: GeneratedFile) => Promise<StoredFile>
+
 type AskContext = Pick<Context, 'db' | 'metrics' | 'log'> & {
   assistant: AssistantSettings
   openFile: OpenFile
+  saveFile: SaveFile
   hiddenOf?: HiddenOf
 }
 
@@ -106,8 +114,16 @@ async function read(
   }
   const written_bytes = so_far.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0)
   const bounds = { signal, answer_bytes: ctx.assistant.answer_bytes, written_bytes }
+  const onFile = async ({ file, provider_data }: CheckedFile) => {
+    const { name, bytes } = file
+    const saved = ctx.saveFile(row.posted_by!, row.conversation_id, { name, bytes, signal }).catch((error) => {
+      if (signal.aborted) throw signal.reason
+      throw new AnswerFailure(isRefused(error) ? 'invalid_answer' : 'provider_error', error)
+    })
+    output.file(await saved, provider_data)
+  }
   const isShown = (part: CheckedPart) => ctx.assistant.reasoning === 'show' || !('reasoning' in part)
-  return readAnswer(pieces, bounds, onText, (part) => isShown(part) && output.part(part))
+  return readAnswer(pieces, bounds, onText, (part) => isShown(part) && output.part(part), onFile)
 }
 
 async function toRequest(
@@ -127,14 +143,23 @@ async function toRequest(
     ...asked,
     so_far: asked.so_far.map(withResult),
     turns,
-    open: openerOf(ctx, turns, { requested_by, signal: asked.signal }),
+    open: openerOf(ctx, [...turns, { attachments: filesIn(asked.so_far) }], { requested_by, signal: asked.signal }),
   }
 }
+
+/** What a file is not to blame for. */
+const NOT_NOW: readonly string[] = ['unavailable', 'rate_limited', 'storage_full']
+
+/** Whether the service would refuse a file again, rather than have no place for it at the moment. */
+const isRefused = (error: unknown) => error instanceof ChatError && !NOT_NOW.includes(error.code)
+
+const filesIn = (parts: readonly GivenPart[]) =>
+  parts.flatMap((part) => (part.type === 'file' ? { id: part.attachment_id } : []))
 
 /** Opens the files of these turns, and no others: the text of a message must not lead a provider to another file. */
 function openerOf(
   { openFile }: AskContext,
-  turns: Turn[],
+  turns: readonly { attachments?: readonly { id: string }[] }[],
   { requested_by, signal }: { requested_by: string; signal: AbortSignal },
 ): AssistantRequest['open'] {
   const ids = new Set(turns.flatMap(({ attachments = [] }) => attachments.map(({ id }) => id)))

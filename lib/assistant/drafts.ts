@@ -3,6 +3,7 @@ import { toPartEvent } from '../chat/answers/rules-parts.ts'
 import type { PartChange } from '../chat/answers/schema-parts.ts'
 import { insertChunk, takeIndex } from '../chat/answers/store.ts'
 import { insertPart } from '../chat/answers/store-parts.ts'
+import { addGenerated } from '../chat/attachments/generated.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
 import type { Context } from '../context.ts'
 import { wholeLength } from '../core/whole-text.ts'
@@ -135,6 +136,7 @@ async function storeRow(
     const stored = { part: part ? JSON.stringify(part) : null, provider_data: provider_data ?? null }
     await insertPart(tx, { ...row, ...stored })
   }
+  if (part?.type === 'file') await addGenerated(tx, message_id, part.attachment_id!)
   const event = part
     ? { type: 'message.part' as const, payload: toPartEvent(place, part) }
     : { type: 'message.delta' as const, payload: toDelta(place, content) }

@@ -4,7 +4,7 @@ import { Usage } from '../chat/answers/schema.ts'
 import { Metadata } from '../chat/conversations/schema-metadata.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
 import { label, text } from '../core/schema.ts'
-import { MediaType } from '../files/schema.ts'
+import { FileName, MediaType } from '../files/schema.ts'
 import { toJsonText } from './json-value.ts'
 
 /** The maximum size of what a provider keeps with a chunk, in bytes of JSON. */
@@ -51,6 +51,8 @@ const Data = v.strictObject({
   data: v.unknown(),
 })
 
+const File = v.strictObject({ name: FileName, bytes: v.instance(Uint8Array) })
+
 const PROVIDER_DATA = { provider_data: v.optional(v.unknown()) }
 
 const Piece = v.union([
@@ -66,6 +68,7 @@ const Piece = v.union([
   v.strictObject({ tool_call: ToolCall, ...PROVIDER_DATA }),
   v.strictObject({ tool: Tool, ...PROVIDER_DATA }),
   v.strictObject({ source: Source, ...PROVIDER_DATA }),
+  v.strictObject({ file: File, ...PROVIDER_DATA }),
   v.strictObject({ data: Data, ...PROVIDER_DATA }),
 ])
 
@@ -79,6 +82,9 @@ export type CheckedPiece = (ParsedPiece extends infer P
   : never) & {
   provider_data?: string
 }
+
+/** A file, as its provider has yielded it. */
+export type CheckedFile = Extract<CheckedPiece, { file: unknown }>
 
 /** A part of an answer, as its provider has yielded it. */
 export type CheckedPart = Extract<

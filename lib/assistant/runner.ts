@@ -55,6 +55,8 @@ export function createRunner(ctx: RunsContext) {
     writer: leases.writer,
 
     claim: leases.claim,
+    /** How files of providers are stored. */
+    storeFilesWith: runs.storeFilesWith,
     start: (row: Parameters<typeof runs.start>[0]) => runs.start(row),
     takeHosted: runs.takeHosted,
     idle: runs.idle,

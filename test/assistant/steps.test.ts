@@ -46,6 +46,9 @@ describeOnEachDatabase('a step of an answer', (openUrl) => {
         {
           ...{ db, log, metrics },
           openFile: async function* () {},
+          saveFile: async () => {
+            throw new Error('no files here')
+          },
           assistant: {
             ...assistants.fallback!,
             answer_bytes: 64,
@@ -57,7 +60,7 @@ describeOnEachDatabase('a step of an answer', (openUrl) => {
         },
         (await findMessage(db, message_id))!,
         new AbortController(),
-        { text: (text) => void rows.push(text), part: parts.add },
+        { text: (text) => void rows.push(text), part: parts.add, file: parts.addFile },
         { step: 2, so_far: so_far.parts, tools: [], ...step },
       )
       return { request: request!, outcome, rows }

@@ -83,6 +83,7 @@ export const FROZEN = {
     '0093-assistant-usage': 'T4f02ziUpPjuhxvAg5hJx6K_AzpZQItUWLDqWzvaWDc',
     '0094-marks': 'g1B19ftWIO3YFdj0HtHRA2k3Rs55Q3dss6PhSge8vXg',
     '0095-tools': 'IGgpeCzidRAhWeB2tj4UPusLoB2zr-U3F0RY8zobt30',
+    '0096-generated-files': 'g6ZBWApEZvpieAx7tmbB_ZQkQQgw3RFvDfQRYIegfQ0',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
   postgresql: {
@@ -168,6 +169,7 @@ export const FROZEN = {
     '0093-assistant-usage': 'RzsuYpH1rL8_k5dowGgIpg3mf1BDRUNL0ztVSXUsZwU',
     '0094-marks': '02a_BPsVPiZvsIbIfmsK-6gUhP790vg2Dh1H8s4N_LA',
     '0095-tools': 'LfUxvPRBCI4LEhGa2pcDgkZYpgxAl9cOK0izKxRcnnA',
+    '0096-generated-files': 'g6ZBWApEZvpieAx7tmbB_ZQkQQgw3RFvDfQRYIegfQ0',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
 }

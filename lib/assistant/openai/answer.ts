@@ -6,7 +6,7 @@ import { isVisible } from '../../core/characters.ts'
 import { isStorable } from '../../core/schema.ts'
 import { wholeLength } from '../../core/whole-text.ts'
 import { type AskedCall, toAskedCall } from '../asked-calls.ts'
-import { type CheckedPart, isPart, toPiece } from '../pieces.ts'
+import { type CheckedFile, type CheckedPart, isPart, toPiece } from '../pieces.ts'
 import type { AnswerPiece } from '../provider.ts'
 
 /** How long chunks are read before other work gets a turn. */
@@ -42,6 +42,7 @@ export interface Bounds {
  *
  * @param pieces from a provider: may be invalid in any way, endless, or ignore `signal`
  * @param take called with each chunk of text, never an empty one unless its provider keeps data with it
+ * @param takeFile stores a file; no other chunk is read before
  * @param takePart called with each chunk that is no text, in the order of all
  * @throws AnswerFailure `invalid_answer`, `empty_answer`, `answer_too_long`; what the provider throws; the reason of
  *   `signal` once it aborts
@@ -51,6 +52,7 @@ export async function readAnswer(
   { signal, answer_bytes, written_bytes = 0 }: Bounds,
   take: (text: string, provider_data?: string) => void,
   takePart: (part: CheckedPart) => void = () => {},
+  takeFile: (file: CheckedFile) => Promise<void> = async () => {},
 ): Promise<WholeAnswer> {
   const answer: WholeAnswer = { finish_reason: 'stop', calls: [] }
   let half = ''
@@ -66,6 +68,11 @@ export async function readAnswer(
     }
     if ('tool_call' in checked) {
       if (answer.calls.length < MAX_CALLS) answer.calls.push(toAskedCall(checked))
+      isSeen = true
+      continue
+    }
+    if ('file' in checked) {
+      await takeFile(checked)
       isSeen = true
       continue
     }

@@ -43,6 +43,11 @@ export function createStepOutput(
       parts.add(part)
       stopIfLost()
     },
+    file(file, provider_data) {
+      begin()
+      parts.addFile(file, provider_data)
+      stopIfLost()
+    },
     hasBegun: () => hasBegun,
   }
 }

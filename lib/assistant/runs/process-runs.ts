@@ -9,7 +9,7 @@ import { causeText } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { StepPlace } from '../answer-parts.ts'
-import { type AnswerOutcome, ENDED, type OpenFile, STOPPING } from '../ask.ts'
+import { type AnswerOutcome, ENDED, type OpenFile, type SaveFile, STOPPING } from '../ask.ts'
 import type { Assistants } from '../assistants.ts'
 import type { ChunkWriter } from '../chunk-writer.ts'
 import type { Draft } from '../drafts.ts'
@@ -70,6 +70,9 @@ export function createRuns(
   const runs = new Map<string, Run>()
   const store = createRunStore(ctx, chunkWriter)
   let state: 'open' | 'interrupting' | 'closed' = 'open'
+  let saveFile: SaveFile = async () => {
+    throw new Error('Files of providers are stored once the service is there')
+  }
 
   async function write(row: MessageRow, run: Run, taken: TakenRun | undefined): Promise<void> {
     const { find, fallback } = ctx.assistants
@@ -81,7 +84,7 @@ export function createRuns(
       if (isEnded) ctx.metrics.answered(end.status)
     }
     const deps = {
-      ...{ ctx, store, beforeTool: ctx.beforeTool, finish },
+      ...{ ctx: { ...ctx, saveFile }, store, beforeTool: ctx.beforeTool, finish },
       output: (place: StepPlace) => createStepOutput({ id: ctx.id, chunkWriter }, run, place),
     }
     const woken = () =>
@@ -97,6 +100,10 @@ export function createRuns(
   }
 
   return {
+    storeFilesWith(save: SaveFile): void {
+      saveFile = save
+    },
+
     /**
      * Starts to write a claimed answer, or goes on with one that was taken. After `close` it is left to other processes: its
      * lease will expire.

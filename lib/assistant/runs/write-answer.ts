@@ -8,7 +8,7 @@ import { NOTHING_SPENT } from '../../chat/metering/rules-spent.ts'
 import type { Context } from '../../context.ts'
 import { fromStoredValue } from '../../core/stored-value.ts'
 import { isBeyondLimits, type StepPlace } from '../answer-parts.ts'
-import { type AnswerOutcome, ask, type OpenFile, STOPPING } from '../ask.ts'
+import { type AnswerOutcome, ask, type OpenFile, type SaveFile, STOPPING } from '../ask.ts'
 import type { AssistantSettings } from '../assistants.ts'
 import type { Draft } from '../drafts.ts'
 import type { GivenPart } from '../provider.ts'
@@ -34,7 +34,7 @@ export interface WrittenAnswer {
 }
 
 export interface WritingDeps {
-  ctx: Pick<Context, 'db' | 'metrics' | 'log'> & { openFile: OpenFile }
+  ctx: Pick<Context, 'db' | 'metrics' | 'log'> & { openFile: OpenFile; saveFile: SaveFile }
   store: ReturnType<typeof createRunStore>
   beforeTool: AskBeforeTool
   /** Where the text and the parts of a step go. */

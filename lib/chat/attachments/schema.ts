@@ -31,6 +31,7 @@ export const Attachment = v.object({
   width: v.optional(v.pipe(Count, v.description('Of a picture, in pixels'))),
   height: v.optional(Count),
   thumbnail: v.optional(v.pipe(v.literal(true), v.description('There is a thumbnail'))),
+  generated: v.optional(v.pipe(v.literal(true), v.description('An assistant has made it'))),
   uploaded_by: v.optional(Id),
   created_at: Instant,
 })

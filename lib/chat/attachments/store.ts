@@ -27,11 +27,13 @@ export interface AttachmentRow {
   height: number | null
   created_at: Micros
   expires_at: Micros | null
+  /** 1 for a file that an assistant has made. */
+  generated: number | null
 }
 
 const COLUMNS = sql`a.id, a.conversation_id, a.message_id, a.position, a.uploaded_by, a.name, a.type, a.sniffed, a.size,
        a.status,
-  a.reason, a.blob_id, a.thumbnail_blob_id, a.thumbnail_type, a.width, a.height, a.created_at, a.expires_at`
+  a.reason, a.blob_id, a.thumbnail_blob_id, a.thumbnail_type, a.width, a.height, a.created_at, a.expires_at, a.generated`
 
 /** A row as readers get it. */
 export function toAttachment(row: AttachmentRow): Attachment {
@@ -45,6 +47,7 @@ export function toAttachment(row: AttachmentRow): Attachment {
     ...(row.width !== null && row.height !== null && { width: row.width, height: row.height }),
     ...(row.thumbnail_blob_id !== null && { thumbnail: true as const }),
     ...(row.uploaded_by !== null && { uploaded_by: row.uploaded_by }),
+    ...(row.generated === 1 && { generated: true as const }),
     created_at: toInstant(row.created_at),
   }
 }
@@ -164,6 +167,17 @@ export async function attach(tx: Queries, messageId: string, ids: readonly strin
               WHERE id = ${id}`,
       ),
     ),
+  )
+}
+
+/** Gives a file that an assistant has made to its answer. */
+export async function attachGenerated(
+  tx: Queries,
+  { id, message_id, position }: { id: string; message_id: string; position: number },
+): Promise<void> {
+  await tx.run(
+    sql`UPDATE attachments SET message_id = ${message_id}, position = ${position}, expires_at = NULL, generated = 1
+      WHERE id = ${id}`,
   )
 }
 

@@ -82,6 +82,7 @@ import { severalAssistants } from './0092-several-assistants.ts'
 import { assistantUsage } from './0093-assistant-usage.ts'
 import { marks } from './0094-marks.ts'
 import { tools } from './0095-tools.ts'
+import { generatedFiles } from './0096-generated-files.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -201,6 +202,7 @@ export const MIGRATIONS: readonly Migration[] = [
   assistantUsage,
   marks,
   tools,
+  generatedFiles,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -1,0 +1,43 @@
+import { findUser } from '../../accounts/users/store.ts'
+import type { Context } from '../../context.ts'
+import { splitRoles } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
+import { toList } from './rules.ts'
+import { type Attachment, MAX_FILES } from './schema.ts'
+import { attachGenerated, listOfMessage, lockAttachment, setList, toAttachment } from './store.ts'
+import { upload } from './uploading.ts'
+
+/** A file that an assistant has made. */
+export interface GeneratedFile {
+  name: string
+  bytes: Uint8Array
+  signal?: AbortSignal
+}
+
+/**
+ * Stores a file of an assistant as an upload of the user who asked: with the limits and the types of theirs, and counted with
+ * their files. An answer gets it by {@link addGenerated}.
+ *
+ * @throws ChatError as an upload of the user
+ */
+export async function storeGenerated(
+  ctx: Context,
+  userId: string,
+  conversationId: string,
+  file: GeneratedFile,
+): Promise<Attachment> {
+  const user = await findUser(ctx.db, userId)
+  if (!user || user.disabled_at) throw new ChatError('not_found')
+  const actor = { user_id: user.id, roles: splitRoles(user.roles) }
+  return (await upload(ctx, actor, conversationId, file)).attachment
+}
+
+/** Gives an answer a file that was stored for it, unless that is gone or the answer has as many as a message may have. */
+export async function addGenerated(tx: Tx, messageId: string, attachmentId: string): Promise<void> {
+  const file = await lockAttachment(tx, attachmentId)
+  const files = await listOfMessage(tx, messageId)
+  if (!file || file.message_id !== null || files.length >= MAX_FILES) return
+  await attachGenerated(tx, { id: attachmentId, message_id: messageId, position: files.length })
+  await setList(tx, messageId, toList((await listOfMessage(tx, messageId)).map(toAttachment)))
+}
