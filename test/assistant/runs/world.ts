@@ -1,0 +1,66 @@
+import { vi } from 'vitest'
+import type { AnswerPiece, Assistant, AssistantRequest } from '../../../lib/assistant/provider.ts'
+import type { DefinedTool, Ports } from '../../../lib/index.ts'
+import { startService, startThread, type TestService } from '../../support/service.ts'
+
+/** What the model says in each step. */
+export type Script = (request: AssistantRequest) => (AnswerPiece | Promise<AnswerPiece>)[]
+
+/** An input of which everything is accepted. */
+export const ANY = {
+  json_schema: { type: 'object' },
+  validate: (value: unknown) => ({ value: value as Record<string, unknown> }),
+}
+
+/** A call of a tool by the model. */
+export const call = (name: string, input: unknown = {}): AnswerPiece => ({ tool_call: { name, input } })
+
+/** A service whose assistant says what a script says, and what it was asked. */
+export async function startScripted(
+  url: string,
+  { tools, script, assistant: settings = {}, ports }: ScriptedOptions,
+): Promise<{ service: TestService; requests: AssistantRequest[] }> {
+  const requests: AssistantRequest[] = []
+  const assistant: Assistant = async function* (request) {
+    const { open: _, signal: __, ...shown } = request
+    requests.push(structuredClone(shown) as AssistantRequest)
+    for (const piece of script(request)) yield await piece
+  }
+  const config = { assistant: { drain_seconds: 0, tools: Object.keys(tools), ...settings } }
+  return { service: await startService(url, { config, ports: { assistant, tools, ...ports } }), requests }
+}
+
+export interface ScriptedOptions {
+  tools: Record<string, DefinedTool>
+  script: Script
+  assistant?: object
+  ports?: Ports
+}
+
+/** Ada asks in a conversation in which Grace participates. */
+export async function askIn(service: TestService) {
+  const world = await startThread(service)
+  return { ...world, ...(await ask(world)) }
+}
+
+/** Ada asks once more. */
+export async function ask({
+  ada,
+  conversation_id,
+}: Pick<Awaited<ReturnType<typeof startThread>>, 'ada' | 'conversation_id'>) {
+  const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'Why?', role: 'assistant' })
+  const read = () => ada.messages.get(message_id)
+  const until = (statuses: readonly string[]) =>
+    vi.waitUntil(async () => statuses.includes((await read()).status), { timeout: 15_000 })
+  return {
+    message_id,
+    read,
+    async untilEnded() {
+      await until(['complete', 'failed', 'cancelled', 'interrupted'])
+      return read()
+    },
+    untilWaiting: () => until(['waiting']),
+    /** The calls of the answer, as its parts show them. */
+    calls: async () => ((await read()).parts ?? []).filter((part) => part.type === 'tool'),
+  }
+}
