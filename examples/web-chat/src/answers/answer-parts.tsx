@@ -22,14 +22,18 @@ export function AnswerParts({ message }: { message: StoreMessage }) {
       {parts.map((part, index) => (
         <PartView key={part.id} message={message} part={part} next={parts[index + 1]} isGrowing={isGrowing} />
       ))}
-      {isGrowing && !saysWhatGoesOn(parts.at(-1)) && note}
+      {isGrowing && !saysWhatGoesOn(parts) && note}
     </>
   )
 }
 
-/** Whether the last part of an answer in progress shows by itself that the answer goes on. */
-function saysWhatGoesOn(last: Part | undefined): boolean {
-  return last?.type === 'text' || last?.type === 'reasoning' || (last?.type === 'tool' && BUSY.includes(last.state))
+/** Whether the parts of an answer in progress show by themselves what it does: it writes, runs a tool, or waits for a decision. */
+function saysWhatGoesOn(parts: readonly Part[]): boolean {
+  const last = parts.at(-1)
+  if (last?.type === 'text' || last?.type === 'reasoning') return true
+  return parts.some(
+    (part) => part.type === 'tool' && (part === last ? BUSY.includes(part.state) : part.state === 'waiting'),
+  )
 }
 
 interface PartProps {

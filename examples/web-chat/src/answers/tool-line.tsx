@@ -2,6 +2,7 @@ import type { Message } from 'chat-server/client'
 import { useId, useState } from 'preact/hooks'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { answersTexts } from '../texts/answers.ts'
+import { ApprovalCard } from './approval-card.tsx'
 import { ToolDetails } from './tool-details.tsx'
 import { WholePart } from './whole-part.tsx'
 
@@ -24,7 +25,7 @@ export function ToolLine({ message_id, part }: { message_id: string; part: ToolP
     </>
   )
   return (
-    <div class="tool" data-state={state}>
+    <div class="tool" data-state={state} tabIndex={-1}>
       {hasDetails ? (
         <button
           type="button"
@@ -46,6 +47,7 @@ export function ToolLine({ message_id, part }: { message_id: string; part: ToolP
           </WholePart>
         )}
       </div>
+      {state === 'waiting' && <ApprovalCard call_id={part.call_id} />}
     </div>
   )
 }

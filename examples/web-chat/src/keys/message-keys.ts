@@ -6,9 +6,9 @@ import { actOf } from './table.ts'
 const ROW = '.messages > li[data-message-id]'
 
 /** What has keys of its own. */
-const OTHERS = '.edit, .panel, dialog, input, textarea, select, audio, video'
+const OTHERS = '.edit, .panel, dialog, input, textarea, select, audio, video, .tool pre'
 
-const CONTROLS = 'a[href], button:not(:disabled), summary, audio, video'
+const CONTROLS = 'a[href], button:not(:disabled), summary, audio, video, input, .tool pre'
 
 /**
  * Binds the keys of the messages of a list, which is one stop of the Tab key: others of them get the focus by arrows or letters,
