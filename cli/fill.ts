@@ -1,6 +1,7 @@
 import { countDisabled } from '../lib/integrations/webhooks/store.ts'
 import type { CopyOptions } from '../lib/storage/archive/copied.ts'
 import { splitLines } from '../lib/storage/archive/lines.ts'
+import { countCopied } from '../lib/storage/copied-answers.ts'
 import type { Queries } from '../lib/storage/database.ts'
 import type { Storage } from '../lib/storage/open.ts'
 import { assertMigrated } from '../lib/storage/schema/migrate.ts'
@@ -41,3 +42,10 @@ export async function countRestored(db: Queries): Promise<number> {
 /** What a command says of them. */
 export const disabledText = (count: number): string =>
   `Disabled ${count} webhooks: their owners enable them when the original calls none any more.`
+
+/** The number of answers that a copy does not go on with: the next start ends them. */
+export const countInterrupted = countCopied
+
+/** What a command says of them. */
+export const interruptedText = (count: number): string =>
+  `Interrupted ${count} answers of the assistant: the original goes on with them, and no tool runs twice.`

@@ -89,6 +89,6 @@ async function migrateLogged({ db, log }: Context): Promise<void> {
 async function settleLogged({ db, log }: Context): Promise<void> {
   const settled = await settleIfCopy(db)
   if (!settled) return
-  const dropped = `mails that waited and were dropped: ${settled.mails}; webhooks that were disabled: ${settled.webhooks}`
+  const dropped = `mails that waited and were dropped: ${settled.mails}; webhooks that were disabled: ${settled.webhooks}; answers that end: ${settled.answers}`
   log.warn(`This database is a copy: it begins an event history of its own; ${dropped}`)
 }

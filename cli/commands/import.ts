@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import type { Storage } from '../../lib/index.ts'
 import { commonArgs, defineCommand, webhooksFlag } from '../args/command.ts'
 import { filesArg, filesText, loadFiles } from '../files.ts'
-import { type ArchiveSource, countRestored, disabledText, fill } from '../fill.ts'
+import { type ArchiveSource, countInterrupted, countRestored, disabledText, fill, interruptedText } from '../fill.ts'
 import { oneLine, print, printNote } from '../output.ts'
 import { assertPipedIn, STANDARD } from '../standard-streams.ts'
 import { withStorage } from '../with-chat.ts'
@@ -30,13 +30,14 @@ export default defineCommand({
     const kept = { enable_webhooks: args['enable-webhooks'] === true }
     const storing = async (storage: Storage) => {
       const counts = await fill(storage, source, kept)
-      return { counts, disabled_webhooks: await countRestored(storage.db) }
+      return { counts, disabled_webhooks: await countRestored(storage.db), answers: await countInterrupted(storage.db) }
     }
-    const { counts, disabled_webhooks } = await withStorage(args, storing, { create: true })
+    const { counts, disabled_webhooks, answers } = await withStorage(args, storing, { create: true })
     const loaded = await loadFiles(args)
     const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
     const text = `Imported ${rows} rows${filesText(loaded)}. "chat-server fsck" checks the result.`
     if (!args.json && disabled_webhooks > 0) printNote(disabledText(disabled_webhooks))
-    print(args, { counts, disabled_webhooks, ...loaded }, oneLine(text))
+    if (!args.json && answers > 0) printNote(interruptedText(answers))
+    print(args, { counts, disabled_webhooks, interrupted_answers: answers, ...loaded }, oneLine(text))
   },
 })

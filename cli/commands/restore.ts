@@ -7,7 +7,7 @@ import { findBackup, identityArg, readKeys, structureOnly } from '../backups.ts'
 import { loadConfig } from '../config/load.ts'
 import { sqliteFile } from '../doctor/files.ts'
 import { filesArg, filesText, loadFiles } from '../files.ts'
-import { countRestored, disabledText, fill } from '../fill.ts'
+import { countInterrupted, countRestored, disabledText, fill, interruptedText } from '../fill.ts'
 import { oneLine, print, printNote } from '../output.ts'
 import { untilInterrupted } from '../signals.ts'
 import { withStorage } from '../with-chat.ts'
@@ -37,19 +37,21 @@ export default defineCommand({
       const backup = await openBackup(bytes, keys)
       let dropped_mails = 0
       let disabled_webhooks = 0
+      let interrupted_answers = 0
       const kept = { enable_webhooks: args['enable-webhooks'] === true }
       // An export fills an empty database, of either kind, and has no mails.
       if (backup.kind === 'archive') {
         const storing = async (storage: Storage) => {
           await fill(storage, backup, kept)
-          return countRestored(storage.db)
+          return [await countRestored(storage.db), await countInterrupted(storage.db)] as const
         }
-        disabled_webhooks = await withStorage(args, storing, { create: true })
+        ;[disabled_webhooks, interrupted_answers] = await withStorage(args, storing, { create: true })
       } else {
         const options = { path, force: args.force === true, signal, ...kept }
         const settled = await restoreFile(backup, config.database, options)
         dropped_mails = settled.mails
         disabled_webhooks = settled.webhooks
+        interrupted_answers = settled.answers
       }
       const loaded = await loadFiles(args, await openFiles?.(keys))
       const checked_by = is_compared ? 'sha256' : backup.checked_by
@@ -57,7 +59,12 @@ export default defineCommand({
       const text = `Restored from ${args.file}${filesText(loaded)}. Every client will read the state again.`
       if (dropped_mails > 0) printNote(`Dropped ${dropped_mails} mails that waited: the original has sent them.`)
       if (!args.json && disabled_webhooks > 0) printNote(disabledText(disabled_webhooks))
-      print(args, { restored: args.file, checked_by, dropped_mails, disabled_webhooks, ...loaded }, oneLine(text))
+      if (!args.json && interrupted_answers > 0) printNote(interruptedText(interrupted_answers))
+      print(
+        args,
+        { restored: args.file, checked_by, dropped_mails, disabled_webhooks, interrupted_answers, ...loaded },
+        oneLine(text),
+      )
     }),
 })
 

@@ -62,7 +62,7 @@ type AskContext = Pick<Context, 'db' | 'metrics' | 'log'> & {
   assistant: AssistantSettings
   openFile: OpenFile
   saveFile: SaveFile
-  hiddenOf?: HiddenOf
+  hiddenOf: HiddenOf
 }
 
 /**

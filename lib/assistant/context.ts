@@ -44,7 +44,7 @@ export async function readContext(
   db: Queries,
   settings: ContextSettings,
   row: MessageRow,
-  hiddenOf: HiddenOf = async () => new Map(),
+  hiddenOf: HiddenOf,
 ): Promise<AnswerContext> {
   const { system_prompt, context_bytes: bytes } = settings
   const place = await findPlaceOfAnswer(db, row.conversation_id)

@@ -30,6 +30,11 @@ export async function stopCopiedAnswers(tx: Queries, now: number): Promise<Copie
   const approvals = await tx.run(
     sql`UPDATE tool_calls SET approval = 'expired', decided_at = ${now} WHERE approval = 'waiting'`,
   )
-  const row = await tx.get<{ count: number }>(sql`SELECT count(*) AS count FROM answers_under_way`)
-  return { answers: row!.count, approvals }
+  return { answers: await countCopied(tx), approvals }
+}
+
+/** The number of answers that a copy has under way before it is started. */
+export async function countCopied(db: Queries): Promise<number> {
+  const row = await db.get<{ count: number }>(sql`SELECT count(*) AS count FROM answers_under_way`)
+  return row!.count
 }

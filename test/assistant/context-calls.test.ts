@@ -138,7 +138,7 @@ describeOnEachDatabase('the calls of earlier answers', (openUrl) => {
     const path = assistants.find('path')!
     async function readsOf(message: MessageRow) {
       const all = vi.spyOn(db, 'all')
-      await readContext(db, path, message)
+      await readContext(db, path, message, async () => new Map())
       const texts = all.mock.calls.map(([statement]) => JSON.stringify(statement))
       all.mockRestore()
       return texts.filter((statement) => statement.includes('provider_data')).length

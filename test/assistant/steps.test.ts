@@ -46,6 +46,7 @@ describeOnEachDatabase('a step of an answer', (openUrl) => {
         {
           ...{ db, log, metrics },
           openFile: async function* () {},
+          hiddenOf: async () => new Map(),
           saveFile: async () => {
             throw new Error('no files here')
           },

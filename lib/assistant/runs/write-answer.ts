@@ -6,7 +6,6 @@ import type { CallRow } from '../../chat/answers/store-calls.ts'
 import type { MessageRow } from '../../chat/messages/store.ts'
 import { NOTHING_SPENT } from '../../chat/metering/rules-spent.ts'
 import type { Context } from '../../context.ts'
-import { fromStoredValue } from '../../core/stored-value.ts'
 import { isBeyondLimits, type StepPlace } from '../answer-parts.ts'
 import { type AnswerOutcome, ask, type OpenFile, type SaveFile, STOPPING } from '../ask.ts'
 import type { AssistantSettings } from '../assistants.ts'
@@ -15,6 +14,7 @@ import type { GivenPart } from '../provider.ts'
 import { readSoFar, toSoFar } from '../so-far.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { AskBeforeTool } from './examine.ts'
+import { createHiddenOf, valuesOf } from './hidden-values.ts'
 import type { StepOutput } from './output.ts'
 import { runCalls } from './run-calls.ts'
 import type { createRunStore } from './storing.ts'
@@ -64,6 +64,7 @@ async function writeSteps(deps: WritingDeps, answer: WrittenAnswer & { ran_ms():
   const { assistant, row, run, taken, ran_ms } = answer
   const tools = new Map(assistant.tools.map((tool) => [tool.name, tool]))
   const calls: CallRow[] = taken?.calls ?? []
+  const ctx = { ...deps.ctx, assistant, hiddenOf: createHiddenOf(assistant.tools) }
   let spent = taken ? spentOf(taken.run) : NOTHING_SPENT
   if (taken && !taken.isOver && !(await runToEnd(deps, { ...answer, tools }, calls))) return
   for (let step = taken ? taken.run.step + 1 : 1; ; step++) {
@@ -72,7 +73,7 @@ async function writeSteps(deps: WritingDeps, answer: WrittenAnswer & { ran_ms():
     if (step > 1 && answer.isDraining()) return void (await deps.store.release(run))
     const isLast = step >= assistant.max_steps
     const output = deps.output({ step, so_far })
-    const outcome = await ask({ ...deps.ctx, assistant }, row, run.control, output, {
+    const outcome = await ask(ctx, row, run.control, output, {
       step,
       so_far: withValues(so_far.parts, calls),
       tools: isLast ? [] : assistant.tools.map(({ name, description, schema }) => ({ name, description, schema })),
@@ -146,12 +147,4 @@ function withValues(parts: readonly GivenPart[], calls: readonly CallRow[]): Giv
     const call = part.type === 'tool' ? byId.get(part.call_id) : undefined
     return call ? { ...part, ...valuesOf(call) } : part
   })
-}
-
-/** The input and the output of a call, whole. */
-export function valuesOf({ input, output }: Pick<CallRow, 'input' | 'output'>): { input?: unknown; output?: unknown } {
-  return {
-    ...(input !== null && { input: fromStoredValue(input) }),
-    ...(output !== null && { output: fromStoredValue(output) }),
-  }
 }

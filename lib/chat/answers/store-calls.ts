@@ -128,3 +128,18 @@ export async function findApproved(db: Queries, messageIds: readonly string[]): 
 export function listWaiting(tx: Queries, messageId: string): Promise<{ id: string; approval: ApprovalState }[]> {
   return tx.all(sql`SELECT id, approval FROM tool_calls WHERE message_id = ${messageId} AND state = 'waiting'`)
 }
+
+/** The most calls whose values are read at once: each may have twice 64 KiB. */
+const MAX_VALUES = 64
+
+/** The values of the latest calls of these tools in these answers. By tool_calls_of_answer. */
+export function listValuesOf(
+  db: Queries,
+  messageIds: readonly string[],
+  names: readonly string[],
+): Promise<Pick<CallRow, 'id' | 'input' | 'output'>[]> {
+  return db.all(
+    sql`SELECT id, input, output FROM tool_calls WHERE message_id ${among(db, messageIds)} AND name ${among(db, names)}
+      ORDER BY id DESC LIMIT ${MAX_VALUES}`,
+  )
+}

@@ -1,4 +1,6 @@
 import { newId } from '../../core/ids.ts'
+import { currentMicros } from '../../core/time.ts'
+import { stopCopiedAnswers } from '../copied-answers.ts'
 import type { Database, Filling, Queries, Row } from '../database.ts'
 import { disableRestored } from '../disabled-webhooks.ts'
 import { beginHistory, parseHistories } from '../histories.ts'
@@ -35,7 +37,10 @@ export async function importArchive(
   onProgress: Progress = () => {},
   { enable_webhooks = false }: CopyOptions = {},
 ): Promise<Counts> {
-  const settle: Settle = async (tx) => void (enable_webhooks || (await disableRestored(tx)))
+  const settle: Settle = async (tx) => {
+    await stopCopiedAnswers(tx, currentMicros())
+    if (!enable_webhooks) await disableRestored(tx)
+  }
   const archive = readArchive(lines)
   const { value: header } = await archive.next()
   if (!header) throw new Error(NOT_WHOLE)

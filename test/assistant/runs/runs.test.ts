@@ -227,6 +227,20 @@ describeOnEachDatabase('an answer that calls tools', (openUrl) => {
     ])
   })
 
+  it('gives the model what readers do not get of earlier answers', async () => {
+    const know = defineTool({ description: 'Knows', input: ANY, show: 'name', run: () => ({ answer: 'forty-two' }) })
+    const world = await askWith({
+      tools: { know },
+      assistant: { context: 'thread' },
+      script: once(call('know', { q: 1 })),
+    })
+    await world.untilEnded()
+    const { message_id } = await world.ada.messages.reply(world.message_id, { content: 'And?', role: 'assistant' })
+    await vi.waitUntil(async () => (await world.ada.messages.get(message_id)).status === 'complete')
+    const earlier = world.requests.at(-2)!.turns.find(({ parts }) => parts)!
+    expect(earlier.parts![0]).toMatchObject({ type: 'tool', input: { q: 1 }, output: { answer: 'forty-two' } })
+  })
+
   it('shows the sources and data that a tool returns', async () => {
     const look = defineTool({
       description: 'Looks',
