@@ -70,3 +70,11 @@ export function shownParts(row: PartColumns & { content: string; edited_at: numb
   const parts = row.whole_parts ?? toParts(row.parts, row.content)
   return parts.every(({ type }) => type === 'text') ? undefined : parts
 }
+
+/** A part of an answer that ends here: the results of calls that run are unknown, and the others never start. */
+export function asInterrupted(part: Part): Part {
+  if (part.type !== 'tool') return part
+  if (part.state === 'running') return { ...part, state: 'unknown' }
+  const isOpen = part.state === 'requested' || part.state === 'waiting' || part.state === 'approved'
+  return isOpen ? { ...part, state: 'cancelled' } : part
+}

@@ -1,6 +1,8 @@
 import { newId } from '../../core/ids.ts'
 import { isUnderWay } from '../../core/message-status.ts'
+import { asInterrupted, partsOfRows, toStoredParts } from '../../core/stored-parts.ts'
 import { currentMicros, toInstant } from '../../core/time.ts'
+import { listRows } from '../answer-parts.ts'
 import type { Database, Primitive, Queries, Row } from '../database.ts'
 import { assertExact, listMigrations } from '../schema/migrate.ts'
 import { among, literal, name, type Sql, sql, subjectOf } from '../sql.ts'
@@ -156,10 +158,11 @@ async function readMessages(db: Queries, rootId: string, afterPath: string): Pro
   return Promise.all(
     rows.map(async (row) => {
       if (!isUnderWay(row as { status: string })) return row
-      const chunks = await db.get<{ content: string | null }>(
-        sql`SELECT string_agg(content, '' ORDER BY idx) AS content FROM message_chunks WHERE message_id = ${row.id!}`,
-      )
-      return { ...row, status: 'interrupted', content: chunks?.content ?? '' }
+      const chunks = await listRows(db, String(row.id))
+      const parts = partsOfRows(chunks).map(asInterrupted)
+      const content = chunks.map((chunk) => chunk.content).join('')
+      const hasParts = parts.some(({ type }) => type !== 'text')
+      return { ...row, status: 'interrupted', content, parts: hasParts ? toStoredParts(parts) : null }
     }),
   )
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { ParticipantRole } from '../../../lib/core/access.ts'
 import { type ApprovalOptions, defineTool } from '../../../lib/index.ts'
+import { exportConversation } from '../../../lib/storage/archive/conversation-export.ts'
 import { stopCopiedAnswers } from '../../../lib/storage/copied-answers.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -248,6 +249,19 @@ describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
     await following
     expect(seen.at(-1)).toEqual(['approved', 2])
     expect(seen).toHaveLength(2)
+  })
+
+  it('is exported with its conversation as it would end now', async () => {
+    const { service, conversation_id, message_id } = await waiting({ by: 'asker' })
+    const lines: string[] = []
+    await exportConversation(innerState(service).db, conversation_id, (some) => {
+      lines.push(...some.trimEnd().split('\n'))
+    })
+    const rows = lines
+      .map((line) => JSON.parse(line))
+      .filter(({ table, row }) => table === 'messages' && row.id === message_id)
+    expect(rows).toMatchObject([{ row: { status: 'interrupted', content: '' } }])
+    expect(JSON.parse(rows[0].row.parts)).toMatchObject([{ type: 'tool', name: 'pay', state: 'cancelled' }])
   })
 
   it('acts in no copy of a database', async () => {
