@@ -1,32 +1,42 @@
 import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
 import type { NewPart } from '../../chat/answers/calls.ts'
-import { MAX_ROW } from '../answer-parts.ts'
+import { causeText } from '../../core/errors.ts'
+import { MAX_ROW, type StoredFile } from '../answer-parts.ts'
 import { toJsonText } from '../json-value.ts'
-import { toPiece } from '../pieces.ts'
+import { type CheckedFile, toPiece } from '../pieces.ts'
 import type { ToolPart } from '../tools/definition.ts'
 
 /** The parts of one result beyond this number are dropped. */
 const MAX_PARTS = 64
 
-/**
- * The parts that a tool returns beside its output, as rows of its answer.
- *
- * @param onBad gets what is wrong with a part, which is left out: the tool has run all the same
- */
-export function toResultParts(parts: readonly ToolPart[], onBad: (cause: string) => void): NewPart[] {
-  if (parts.length > MAX_PARTS) onBad(`more than ${MAX_PARTS} parts`)
-  return parts.slice(0, MAX_PARTS).flatMap((part) => {
-    try {
-      return toNewPart(part)
-    } catch (error) {
-      onBad(error instanceof AnswerFailure ? String(error.cause) : String(error))
-      return []
-    }
-  })
+/** What becomes of the parts of a result. */
+interface Results {
+  /** Stores a file for the user who asked. */
+  save(file: CheckedFile['file']): Promise<StoredFile>
+  /** Gets what is wrong with a part, which is left out: the tool has run all the same. */
+  onBad(cause: string): void
 }
 
-function toNewPart(value: ToolPart): NewPart {
+/** The parts that a tool returns beside its output, as rows of its answer. */
+export async function toResultParts(parts: readonly ToolPart[], { save, onBad }: Results): Promise<NewPart[]> {
+  if (parts.length > MAX_PARTS) onBad(`more than ${MAX_PARTS} parts`)
+  const rows: NewPart[] = []
+  for (const part of parts.slice(0, MAX_PARTS)) {
+    try {
+      rows.push(await toNewPart(part, save))
+    } catch (error) {
+      onBad(error instanceof AnswerFailure ? String(error.cause) : causeText(error))
+    }
+  }
+  return rows
+}
+
+async function toNewPart(value: ToolPart, save: Results['save']): Promise<NewPart> {
   const piece = toPiece(value)
+  if ('file' in piece) {
+    const { id: attachment_id, name, type: media_type, size } = await save(piece.file)
+    return { type: 'file', attachment_id, name, media_type, size }
+  }
   const part: NewPart | undefined =
     'source' in piece
       ? { type: 'source', ...piece.source }

@@ -5,7 +5,7 @@ import type { CallRow } from '../../chat/answers/store-calls.ts'
 import type { Draft } from '../drafts.ts'
 import type { Asker } from './asker.ts'
 import { type Examined, examine, type Judging } from './examine.ts'
-import { runTool } from './run-tool.ts'
+import { runTool, type ToolDeps } from './run-tool.ts'
 import type { AfterProgress, createRunStore } from './storing.ts'
 
 /** How many calls of an answer run at once. */
@@ -42,7 +42,7 @@ export type CallsEnd =
   | 'lost'
 
 /** What running the calls of an answer needs. */
-export interface CallsDeps extends Judging {
+export interface CallsDeps extends Judging, ToolDeps {
   store: ReturnType<typeof createRunStore>
   /** Counts a call that has ended. */
   toolCalled(state: string): void
@@ -77,7 +77,7 @@ export async function runCalls(deps: CallsDeps, calling: Calling): Promise<Calls
       assistant: deps.assistant,
       signal,
     }
-    const stored = runTool(deps.log, { ...started, ...asker }).then((move) => {
+    const stored = runTool(deps, { ...started, ...asker }).then((move) => {
       if (move) results.push(move)
     })
     going.set(call.id, stored)

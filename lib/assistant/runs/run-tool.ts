@@ -6,6 +6,7 @@ import type { Actor } from '../../core/actor.ts'
 import { causeText } from '../../core/errors.ts'
 import { fromStoredValue } from '../../core/stored-value.ts'
 import { MAX_ROW } from '../answer-parts.ts'
+import type { SaveFile } from '../ask.ts'
 import { toJsonText } from '../json-value.ts'
 import { type ToolCall, ToolFailure } from '../tools/definition.ts'
 import { OutcomeUnknown, OutputTooLarge, type Tool } from '../tools/tool.ts'
@@ -27,18 +28,23 @@ export interface StartedCall {
   signal: AbortSignal
 }
 
+export interface ToolDeps {
+  log: Log
+  saveFile: SaveFile
+}
+
 /** Runs a tool and waits for its result, for as long as the tool may take. @returns `undefined` if the signal has aborted */
-export async function runTool(log: Log, started: StartedCall): Promise<CallMove | undefined> {
+export async function runTool(deps: ToolDeps, started: StartedCall): Promise<CallMove | undefined> {
   const { call, tool, signal } = started
   const control = new AbortController()
   const timer = setTimeout(() => control.abort(), tool.timeout_seconds * 1000)
   try {
-    return await raceAborts([signal, control.signal], run(log, started, AbortSignal.any([signal, control.signal])))
+    return await raceAborts([signal, control.signal], run(deps, started, AbortSignal.any([signal, control.signal])))
   } catch (error) {
     if (signal.aborted) return undefined
     const fails = (code: CallFailureCode, text?: string): CallMove => ({ call, act: 'fail', ...failed(code, text) })
     if (error instanceof ToolFailure) return fails('tool_error', error.message || undefined)
-    log.warn('A tool has failed', { call_id: call.id, tool: call.name, cause: causeText(error) })
+    deps.log.warn('A tool has failed', { call_id: call.id, tool: call.name, cause: causeText(error) })
     if (error instanceof OutputTooLarge) return fails('output_too_large')
     const isUnknown = control.signal.aborted || error instanceof OutcomeUnknown
     if (!isUnknown) return fails('tool_error')
@@ -48,7 +54,11 @@ export async function runTool(log: Log, started: StartedCall): Promise<CallMove 
   }
 }
 
-async function run(log: Log, { call, tool, attempt, ...started }: StartedCall, signal: AbortSignal): Promise<CallMove> {
+async function run(
+  { log, saveFile }: ToolDeps,
+  { call, tool, attempt, ...started }: StartedCall,
+  signal: AbortSignal,
+): Promise<CallMove> {
   const checked = await tool.validate(fromStoredValue(call.input!))
   if (checked.issues !== undefined) return { call, act: 'fail', ...failed('invalid_input') }
   const { actor, user, assistant } = started
@@ -62,9 +72,11 @@ async function run(log: Log, { call, tool, attempt, ...started }: StartedCall, s
     act: 'finish',
     change: { output: text },
     ...(tool.show === 'all' && { shown: { output: fromStoredValue(text) } }),
-    parts: toResultParts(parts, (cause) =>
-      log.warn('A part of the result of a tool was left out', { call_id: call.id, tool: call.name, cause }),
-    ),
+    parts: await toResultParts(parts, {
+      save: ({ name, bytes }) => saveFile(user.id, conversation_id, { name, bytes, signal }),
+      onBad: (cause) =>
+        log.warn('A part of the result of a tool was left out', { call_id: call.id, tool: call.name, cause }),
+    }),
   }
 }
 

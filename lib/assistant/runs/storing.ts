@@ -21,6 +21,7 @@ import type { ChunkWriter } from '../chunk-writer.ts'
 import type { Draft } from '../drafts.ts'
 import type { Tool } from '../tools/tool.ts'
 import { type Asker, findAsker } from './asker.ts'
+import { addFiles, withoutExcessFiles } from './result-files.ts'
 
 type StoringContext = Pick<Context, 'access' | 'now' | 'id'>
 
@@ -118,7 +119,9 @@ export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
           )),
           ...starts.map((call) => toStart(call, asker)),
         ]
-        const done = await moveCalls(tx, run, states, all, at)
+        const fitting = await withoutExcessFiles(tx, run.message_id, all)
+        const done = await moveCalls(tx, run, states, fitting, at)
+        await addFiles(tx, run.message_id, done)
         const started = done.filter(({ act }) => act === 'start' || act === 'restart')
         const byId = new Map(calls.map((call) => [call.id, call]))
         for (const { call } of started) {

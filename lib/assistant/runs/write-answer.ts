@@ -114,6 +114,7 @@ async function runToEnd(
     max_equal_calls,
     beforeTool,
     log: ctx.log,
+    saveFile: ctx.saveFile,
     store,
     toolCalled: ctx.metrics.toolCalled,
   }

@@ -41,3 +41,8 @@ export async function addGenerated(tx: Tx, messageId: string, attachmentId: stri
   await attachGenerated(tx, { id: attachmentId, message_id: messageId, position: files.length })
   await setList(tx, messageId, toList((await listOfMessage(tx, messageId)).map(toAttachment)))
 }
+
+/** How many files an answer may still get. */
+export async function roomForFiles(tx: Tx, messageId: string): Promise<number> {
+  return MAX_FILES - (await listOfMessage(tx, messageId)).length
+}
