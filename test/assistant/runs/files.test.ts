@@ -36,7 +36,7 @@ describeOnEachDatabase('a file that a tool returns', (openUrl) => {
     const { message, ada, service } = await ended([png('chart.png')])
     expect(message).toMatchObject({ status: 'complete', content: 'Look.' })
     expect(message.attachments).toMatchObject([{ name: 'chart.png', type: 'image/png', generated: true }])
-    const [{ id }] = message.attachments as [{ id: string }]
+    const { id } = message.attachments![0]!
     expect(message.parts!.slice(0, 2)).toMatchObject([
       { type: 'tool', state: 'done', output: 'drawn' },
       { type: 'file', attachment_id: id, name: 'chart.png', media_type: 'image/png', size: PNG.length },
