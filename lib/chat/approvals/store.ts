@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { among, isErasedAuthor, type Micros, sql, where } from '../../storage/sql.ts'
+import { among, isErasedAuthor, literal, type Micros, type Sql, sql, where } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { ApprovalState } from './schema.ts'
 
@@ -51,24 +51,52 @@ export interface Standing {
   frozen_at: Micros | null
 }
 
+/** How many of the calls that wait in all conversations are looked at before those of the conversations of a user are. */
+const NEWEST = 256
+
 /** Up to `limit` approvals of the conversations of a user, newest first, with the user's role. */
-export function listApprovals(
+export async function listApprovals(
   db: Queries,
   userId: string,
-  { conversation_id, state, after, limit }: ApprovalFilter,
+  filter: ApprovalFilter,
+): Promise<(ApprovalRow & Standing)[]> {
+  const { conversation_id, state, after, limit } = filter
+  const isAfter = after !== undefined && sql`c.id < ${after}`
+  if (state === 'waiting' && conversation_id === undefined) {
+    // Of a user in many conversations these are enough: by approvals_waiting.
+    const newest = sql`c.id IN (SELECT c.id FROM tool_calls c ${where(sql`c.approval = 'waiting'`, isAfter)}
+      ORDER BY c.id DESC LIMIT ${literal(NEWEST)})`
+    const rows = await findOwn(db, userId, { wanted: [newest], limit })
+    if (rows.length === limit) return rows
+  }
+  return findOwn(db, userId, {
+    wanted: [
+      // By literals: the conditions of the indexes.
+      state === 'waiting' ? sql`c.approval = 'waiting'` : sql`c.approval IS NOT NULL`,
+      state !== undefined && state !== 'waiting' && sql`c.approval = ${state}`,
+      conversation_id === undefined
+        ? sql`c.conversation_id ${oneOf(db, sql`SELECT p.conversation_id FROM participants p WHERE p.user_id = ${userId}`)}`
+        : sql`c.conversation_id = ${conversation_id}`,
+      isAfter,
+    ],
+    limit,
+  })
+}
+
+/** PostgreSQL looks an array up in an index, also when it knows nothing of the table; it would join a subquery. */
+const oneOf = ({ dialect }: Queries, query: Sql) =>
+  dialect === 'sqlite' ? sql`IN (${query})` : sql`= ANY (ARRAY(${query}))`
+
+function findOwn(
+  db: Queries,
+  userId: string,
+  { wanted, limit }: { wanted: (Sql | false)[]; limit: number },
 ): Promise<(ApprovalRow & Standing)[]> {
   return db.all<ApprovalRow & Standing>(
     sql`SELECT ${COLUMNS}, own.role, v.policy, v.frozen_at
        FROM ${JOINED} JOIN participants own ON own.conversation_id = c.conversation_id AND own.user_id = ${userId}
        JOIN conversations v ON v.id = c.conversation_id AND v.deleted_at IS NULL
-       ${where(
-         sql`m.deleted_at IS NULL`,
-         // By literals: the conditions of the indexes.
-         state === 'waiting' ? sql`c.approval = 'waiting'` : sql`c.approval IS NOT NULL`,
-         state !== undefined && state !== 'waiting' && sql`c.approval = ${state}`,
-         conversation_id !== undefined && sql`c.conversation_id = ${conversation_id}`,
-         after !== undefined && sql`c.id < ${after}`,
-       )}
+       ${where(sql`m.deleted_at IS NULL`, ...wanted)}
       ORDER BY c.id DESC LIMIT ${limit}`,
   )
 }
