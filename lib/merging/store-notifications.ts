@@ -63,7 +63,7 @@ export async function recountMentions(tx: Queries, userId: string, conversationI
           SELECT count(*) FROM notifications n
             JOIN messages m ON m.id = CASE WHEN n.scope_id IS NULL THEN n.id ELSE n.message_id END
            WHERE n.user_id = participants.user_id AND n.read_at IS NULL AND n.hidden = 0
-             AND n.kind IN ('mention', 'mention_all', 'reply')
+             AND n.kind IN ('mention', 'mention_all', 'reply', 'approval')
              AND m.conversation_id = participants.conversation_id), 0)
       WHERE user_id = ${userId} AND conversation_id ${among(tx, conversationIds)}`,
   )

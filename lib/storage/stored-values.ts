@@ -42,7 +42,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
     status: { values: ['uploading', 'scanning', 'ready', 'refused', 'gone'] },
     lost_status: { values: ['scanning', 'ready'] },
   },
-  notifications: { kind: { values: ['mention', 'reply', 'mention_all', 'direct', 'added'] } },
+  notifications: { kind: { values: ['mention', 'reply', 'mention_all', 'direct', 'added', 'approval'] } },
   events: {
     type: {
       values: [

@@ -130,6 +130,23 @@ describe.skipIf(!hasBrowser)('a call of a tool that waits for approval, in the w
     expect(problems).toEqual([])
   }, 120_000)
 
+  it('is in the inbox of who may decide, leads to the card, and is done with the outcome', async () => {
+    const { open, ask, grace, problems, url } = await openApproval({ by: 'members' })
+    const [page, other] = [await open('grace'), await open('ada', 'de-DE')]
+    for (const each of [page, other]) await each.goto(`${url}/#/inbox`)
+    await ask()
+    await page.waitForSelector('.inbox a[data-unread=true]:has-text("Assistant asks for your approval in # Engines")')
+    await other.waitForSelector('.inbox a[data-unread=true]:has-text("bittet um deine Freigabe")')
+    await look(page, 'inbox-approval')
+    await page.click('.inbox a:has-text("asks for your approval")')
+    await page.waitForSelector('.approval button:text-is("Approve")')
+    const { approvals } = await grace.approvals.list({ mine: true })
+    await grace.approvals.decide(approvals[0]!.call_id, { approve: false })
+    await isClosed(page)
+    await other.waitForSelector('.inbox a[data-unread=true]:has-text("Freigabe")', { state: 'detached' })
+    expect(problems).toEqual([])
+  }, 120_000)
+
   it('says that somebody was faster', async () => {
     const { open, ask, grace, problems } = await openApproval({ by: 'members' })
     const page = await open('ada')

@@ -23,7 +23,7 @@ import type { Tool } from '../tools/tool.ts'
 import { type Asker, findAsker } from './asker.ts'
 import { addFiles, withoutExcessFiles } from './result-files.ts'
 
-type StoringContext = Pick<Context, 'access' | 'now' | 'id'>
+type StoringContext = Pick<Context, 'access' | 'config' | 'now' | 'id'>
 
 /** The end of a step whose provider has called tools. */
 export interface StepEnd {
@@ -113,7 +113,9 @@ export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
         const all = [
           ...moves,
           ...(await askParticipants(
+            ctx,
             tx,
+            run,
             asks.filter(({ call }) => states.get(call.id) === 'requested'),
             at,
           )),

@@ -1,5 +1,6 @@
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
+import { readDeciders } from '../notifications/deciders.ts'
 import { CALL_FAILURES, CALL_STATES, type CallAct, type CallFailureCode } from './rules-calls.ts'
 import { type PartPlace, toPartEvent } from './rules-parts.ts'
 import type { PartChange, ToolError, ToolState } from './schema-parts.ts'
@@ -44,6 +45,8 @@ export async function moveCalls(
   moves: readonly CallMove[],
   at: Micros,
 ): Promise<CallMove[]> {
+  const isWaiting = () => [...states.values()].includes('waiting')
+  const hasWaited = isWaiting()
   const done: CallMove[] = []
   const rows: NewPart[] = []
   for (const move of moves) {
@@ -57,6 +60,7 @@ export async function moveCalls(
     done.push(move)
   }
   await appendParts(tx, answer, rows, at)
+  if (hasWaited && !isWaiting()) await readDeciders(tx, answer, at)
   return done
 }
 

@@ -3,9 +3,10 @@ import { toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { type CallMove, failed } from '../answers/calls.ts'
+import { type AnswerPlace, type CallMove, failed } from '../answers/calls.ts'
 import { lockStarts } from '../answers/store.ts'
 import type { CallRow } from '../answers/store-calls.ts'
+import { type TellingContext, tellDeciders } from './deciders.ts'
 import { countWaiting } from './store-waiting.ts'
 
 /** How many calls may wait for a decision. */
@@ -13,12 +14,14 @@ const MAX_WAITING = { in_conversation: 100, of_asker: 20 }
 
 /**
  * Makes calls wait until participants decide on them; beyond the calls that may wait they are denied. Part of a transaction
- * that has locked the conversation.
+ * that has locked the conversation. Those who may decide are notified.
  *
  * @param calls of one answer
  */
 export async function askParticipants(
+  ctx: TellingContext,
   tx: Tx,
+  answer: AnswerPlace,
   calls: readonly { call: CallRow; rule: ApprovalRule }[],
   at: Micros,
 ): Promise<CallMove[]> {
@@ -27,6 +30,8 @@ export async function askParticipants(
   await lockStarts(tx)
   const { here, own } = await countWaiting(tx, calls[0]!.call)
   const room = Math.max(0, Math.min(MAX_WAITING.in_conversation - here, MAX_WAITING.of_asker - own))
+  const asked = calls.slice(0, room)
+  if (asked.length > 0) await tellDeciders(ctx, tx, answer, asked, at)
   return calls.map(({ call, rule }, n) =>
     n < room ? ask(tx, call, rule, at) : { call, act: 'exceed', ...failed('limit') },
   )

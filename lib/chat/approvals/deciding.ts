@@ -1,7 +1,4 @@
 import { byActor } from '../../accounts/audit/rules.ts'
-import { toActor } from '../../accounts/users/rules.ts'
-import { findUser } from '../../accounts/users/store.ts'
-import { isActive } from '../../accounts/users/store-bots.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -13,7 +10,7 @@ import { type CallAct, stateOfRun } from '../answers/rules-calls.ts'
 import { listStates } from '../answers/store-calls.ts'
 import { resumeAnswer } from '../answers/store-runs.ts'
 import type { LockedForChange } from '../memberships/access.ts'
-import { findMembership } from '../memberships/store.ts'
+import { findDecider } from './deciders.ts'
 import { type Decider, hasExpired, mayApprove, mayDeny, refusedKind } from './rules.ts'
 import type { ApprovalState, Decision } from './schema.ts'
 import { type ApprovalRow, findApprovals, listVotes, putVote, type VoteRow } from './store.ts'
@@ -85,13 +82,6 @@ async function hasQuorum(ctx: Context, tx: Queries, row: ApprovalRow, votes: rea
     if (decider && mayApprove(ctx.access, row, decider)) count++
   }
   return count >= row.quorum
-}
-
-async function findDecider(db: Queries, conversationId: string, userId: string): Promise<Decider | undefined> {
-  const user = await findUser(db, userId)
-  const membership = await findMembership(db, conversationId, userId)
-  if (!user || !membership || !(await isActive(db, user))) return undefined
-  return { ...membership, actor: toActor(user) }
 }
 
 function emitChange(tx: Tx, { id: call_id, message_id, conversation_id }: ApprovalRow): void {

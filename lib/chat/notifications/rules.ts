@@ -2,7 +2,7 @@ import type { NotificationKind } from './schema.ts'
 
 /** Whether a notification of this kind counts as an unread mention of its conversation. */
 export function isCounted(kind: NotificationKind): boolean {
-  return kind === 'mention' || kind === 'mention_all' || kind === 'reply'
+  return kind === 'mention' || kind === 'mention_all' || kind === 'reply' || kind === 'approval'
 }
 
 /** Numbers of unread mentions, by conversation and by participant. */

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { Cursor, Id, Instant, Limit, oneNamed } from '../../core/schema.ts'
 
 /** Why a user is notified: the first reason that fits, for one message. */
-export const NotificationKind = v.picklist(['mention', 'reply', 'mention_all', 'direct', 'added'])
+export const NotificationKind = v.picklist(['mention', 'reply', 'mention_all', 'direct', 'added', 'approval'])
 export type NotificationKind = v.InferOutput<typeof NotificationKind>
 
 /** Something that concerns a user. */

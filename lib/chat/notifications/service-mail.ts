@@ -18,6 +18,7 @@ const EVENTS: Record<NotificationKind, string> = {
   mention_all: 'wrote to everyone',
   direct: 'wrote to you',
   added: 'added you to a conversation',
+  approval: 'asks for your approval',
 }
 
 /**

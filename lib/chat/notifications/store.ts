@@ -13,7 +13,8 @@ const EXCERPT_LENGTH = 140
 const OWN = sql`('direct', 'added')`
 
 /** The user who caused a notification: the author of its message. An answer of the assistant has no actor. */
-const ACTOR = sql`CASE WHEN n.kind IN ${OWN} AND n.scope_id IS NULL THEN n.actor_user_id ELSE nullif(m.posted_by, n.user_id) END`
+const ACTOR = sql`CASE WHEN n.kind IN ${OWN} AND n.scope_id IS NULL THEN n.actor_user_id
+  WHEN n.kind <> 'approval' THEN nullif(m.posted_by, n.user_id) END`
 
 /** What is unread of the conversation, or since the user follows the thread; NULL for a notification of one message. */
 const COUNT = sql`CASE WHEN n.read_at IS NOT NULL THEN NULL

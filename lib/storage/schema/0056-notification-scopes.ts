@@ -4,7 +4,7 @@ import type { Migration } from './migrations.ts'
 /** The unread mentions of each user in each conversation. */
 export const UNREAD_MENTIONS = sql`(SELECT m.conversation_id, n.user_id, count(*) AS total
    FROM notifications n JOIN messages m ON m.id = CASE WHEN n.scope_id IS NULL THEN n.id ELSE n.message_id END
-  WHERE n.read_at IS NULL AND n.hidden = 0 AND n.kind IN ('mention', 'mention_all', 'reply')
+  WHERE n.read_at IS NULL AND n.hidden = 0 AND n.kind IN ('mention', 'mention_all', 'reply', 'approval')
   GROUP BY m.conversation_id, n.user_id)`
 
 /** Recomputes the unread mentions of all participants. */

@@ -8,7 +8,7 @@ const NAMED = 2
 
 /** Whether it is about an answer of the assistant, which has no author. */
 export function isAnswer({ kind, actor_user_id }: Notification): boolean {
-  return kind === 'reply' && actor_user_id === undefined
+  return (kind === 'reply' || kind === 'approval') && actor_user_id === undefined
 }
 
 /** What has happened: who has done what. */

@@ -247,6 +247,7 @@ export const texts: Texts = {
       direct: (name, count) =>
         count === 1 ? `${name} hat dir geschrieben` : `${name} hat dir ${count} Nachrichten geschrieben`,
       added: (name) => `${name} hat dich in einen Raum geholt`,
+      approval: (name) => `${name} bittet um deine Freigabe`,
     },
     offer: 'Über Antworten benachrichtigen, während du weg bist?',
     not_now: 'Jetzt nicht',

@@ -127,6 +127,7 @@ export const texts = {
       direct: (name: string, count: number) =>
         count === 1 ? `${name} sent you a message` : `${name} sent you ${count} messages`,
       added: (name: string) => `${name} added you to a room`,
+      approval: (name: string) => `${name} asks for your approval`,
     },
     offer: 'Get notified of replies while you’re away?',
     not_now: 'Not now',
