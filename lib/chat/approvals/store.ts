@@ -63,7 +63,7 @@ export async function listApprovals(
   const { conversation_id, state, after, limit } = filter
   const isAfter = after !== undefined && sql`c.id < ${after}`
   if (state === 'waiting' && conversation_id === undefined) {
-    // Of a user in many conversations these are enough: by approvals_waiting.
+    // Enough for a user in many conversations. By approvals_waiting.
     const newest = sql`c.id IN (SELECT c.id FROM tool_calls c ${where(sql`c.approval = 'waiting'`, isAfter)}
       ORDER BY c.id DESC LIMIT ${literal(NEWEST)})`
     const rows = await findOwn(db, userId, { wanted: [newest], limit })
