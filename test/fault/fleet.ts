@@ -20,16 +20,17 @@ export interface Fleet {
   stop(): Promise<void>
 }
 
-/** Starts so many nodes; the clock of the last one is ahead. */
+/** Starts so many nodes, with tools if they have a file for `effects`; else the clock of the last one is ahead. */
 export async function startFleet(
   url: string,
-  { count, config, random }: { count: number; config: object; random: () => number },
+  { count, config, random, effects }: { count: number; config: object; random: () => number; effects?: string },
 ): Promise<Fleet> {
   const all: ServerProcess[] = []
   const serving = new Map<number, ServerProcess>()
 
   async function replace(index: number): Promise<void> {
-    const node = await startProcess(url, { config, seconds_ahead: index === count - 1 ? SECONDS_AHEAD : 0 })
+    const special = effects ? { effects } : { seconds_ahead: index === count - 1 ? SECONDS_AHEAD : 0 }
+    const node = await startProcess(url, { config, ...special })
     all.push(node)
     serving.set(index, node)
   }

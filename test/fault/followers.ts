@@ -13,6 +13,8 @@ export interface FollowersOptions {
   readers: number
   /** The number of bytes after which a connection is closed; never, if missing. */
   cutAfter?: () => number
+  /** Gets each event of the first reader as it arrives. */
+  onEvent?: (event: ConversationStreamEvent) => void
 }
 
 /** The result of the readers. */
@@ -66,7 +68,7 @@ export function startFollowers(options: FollowersOptions): Followers {
   }
 }
 
-function startFollower({ target, cutAfter, from, ...options }: FollowersOptions, index: number) {
+function startFollower({ target, cutAfter, from, onEvent: tell, ...options }: FollowersOptions, index: number) {
   const log = new Map<number, string>()
   const faults: string[] = []
   let last = from
@@ -83,6 +85,7 @@ function startFollower({ target, cutAfter, from, ...options }: FollowersOptions,
     const seq = seqOf(id)
     if (seq !== expected) fault(seq > expected ? 'a gap before' : log.has(seq) ? 'a repeat of' : 'out of order')
     log.set(seq, noteOf(event))
+    if (index === 0) tell?.(event)
     last = id
     if (seq >= end) current!.cut()
   }
@@ -110,10 +113,11 @@ function startFollower({ target, cutAfter, from, ...options }: FollowersOptions,
   }
 }
 
-/** What an event is about: a message, a chunk, an end, or else its type. */
+/** What an event is about: a message, a chunk of text or of a part, an end, or else its type. */
 export function noteOf({ type, payload }: ConversationStreamEvent): string {
   if (type === 'message.new') return payload.message.id
   if (type === 'message.delta') return `${payload.id} ${payload.choices[0]!.delta.content}`
+  if (type === 'message.part') return `${type} ${payload.message_id}:${payload.idx} ${JSON.stringify(payload.part)}`
   if (type === 'message.done') return `${type} ${payload.message_id} ${payload.finish_reason}`
   return type
 }

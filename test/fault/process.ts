@@ -15,13 +15,13 @@ export interface ServerProcess {
   kill(): Promise<void>
 }
 
-/** Starts a service on a database; it ends with this process at the latest. */
+/** Starts a service on a database; it ends with this process at the latest. With a file for `effects` it has tools. */
 export async function startProcess(
   database: string,
-  options: { port?: number; config?: object; seconds_ahead?: number } = {},
+  options: { port?: number; config?: object; seconds_ahead?: number; effects?: string } = {},
 ): Promise<ServerProcess> {
-  const { port: wanted = 0, config = {}, seconds_ahead = 0 } = options
-  const args = [database, String(wanted), JSON.stringify(config), String(seconds_ahead)]
+  const { port: wanted = 0, config = {}, seconds_ahead = 0, effects } = options
+  const args = [database, String(wanted), JSON.stringify(config), String(seconds_ahead), ...(effects ? [effects] : [])]
   const child = spawn(process.execPath, [...programArgs('test/fault/server.ts'), ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH },

@@ -1,6 +1,6 @@
 /**
- * A minimal host, for tests that kill it: `server.ts <database> <port> [configuration as JSON] [seconds]`, by which its
- * clock is ahead.
+ * A minimal host, for tests that kill it: `server.ts <database> <port> [configuration as JSON] [seconds] [file]`. Its clock
+ * is ahead by so many seconds; with a file for their effects it has tools.
  */
 
 import { createServer } from 'node:http'
@@ -9,8 +9,9 @@ import { currentMicros } from '../../lib/core/time.ts'
 import { SECOND } from '../../lib/core/units.ts'
 import { createNodeListener } from '../../lib/http/node/listener.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
+import { scriptedTools } from './tool-script.ts'
 
-const [database, port, config = '{}', ahead = '0'] = process.argv.slice(2)
+const [database, port, config = '{}', ahead = '0', effects] = process.argv.slice(2)
 const chat = createChatService(
   parseConfig({
     security: { password: { bcrypt_cost: 4 } },
@@ -20,7 +21,10 @@ const chat = createChatService(
     ...JSON.parse(config),
   }),
   await openStorage({ database: database! }),
-  ahead === '0' ? {} : { now: () => currentMicros() + Number(ahead) * SECOND },
+  {
+    ...(ahead !== '0' && { now: () => currentMicros() + Number(ahead) * SECOND }),
+    ...(effects && scriptedTools(effects)),
+  },
 )
 await chat.start()
 const server = createServer(createNodeListener(chat)).listen(Number(port), '127.0.0.1', () =>
