@@ -59,7 +59,11 @@ export function createRunner(ctx: RunsContext) {
     storeFilesWith: runs.storeFilesWith,
     start: (row: Parameters<typeof runs.start>[0]) => runs.start(row),
     takeHosted: runs.takeHosted,
-    idle: runs.idle,
+    /** Resolves once no answer is in progress here; one that participants let go on is. */
+    async idle(): Promise<void> {
+      await renewLeases.current()?.catch(() => {})
+      await runs.idle()
+    },
     size: runs.size,
 
     /** Stops writing an answer that was ended: cancelled, if nothing else is said. */

@@ -28,7 +28,7 @@ type Outcome = keyof typeof OUTCOMES
  * Stores what an actor says of calls of one answer, in a transaction that has locked their conversation. Who has said the
  * same before changes nothing.
  *
- * @returns the answer, if a call can go on
+ * @returns how many calls have ended by it: denied ones
  * @throws ChatError `not_found`; `forbidden`; `conflict` after the outcome, and for calls of several answers
  */
 export async function decideCalls(
@@ -36,9 +36,10 @@ export async function decideCalls(
   tx: Tx,
   actor: Actor,
   { ids, place, approve, reason }: Decision & { ids: readonly string[]; place: LockedForChange },
-): Promise<void> {
+): Promise<number> {
   const rows = await findApprovals(tx, ids)
-  if (rows.length < new Set(ids).size || rows.some(({ is_gone }) => is_gone)) throw new ChatError('not_found')
+  const isKnown = (row: ApprovalRow) => !row.is_gone && row.conversation_id === place.conversation_id
+  if (rows.length < new Set(ids).size || !rows.every(isKnown)) throw new ChatError('not_found')
   if (new Set(rows.map(({ message_id }) => message_id)).size > 1)
     throw new ChatError('conflict', { message: 'The calls are of several answers.' })
   const votes = await listVotes(tx, ids)
@@ -70,6 +71,7 @@ export async function decideCalls(
     emitChange(tx, row)
   }
   await settleCalls(tx, outcomes, place.at, actor)
+  return outcomes.filter(({ outcome }) => outcome === 'deny').length
 }
 
 const decided = (state: ApprovalState) => new ChatError('conflict', { message: `The call is ${state} already.` })
@@ -108,9 +110,10 @@ async function settleCalls(
   if (stateOfRun([...states.values()]) !== 'waiting') await resumeAnswer(tx, first.message_id)
 }
 
-/** Ends the wait for a decision: its time is up. Part of a transaction that has locked the conversation. */
-export async function expireCall(tx: Tx, row: ApprovalRow, at: Micros): Promise<void> {
-  if (row.approval !== 'waiting') return
+/** Ends the wait for a decision: its time is up. Part of a transaction that has locked the conversation. @returns whether it waited */
+export async function expireCall(tx: Tx, row: ApprovalRow, at: Micros): Promise<boolean> {
+  if (row.approval !== 'waiting') return false
   emitChange(tx, row)
   await settleCalls(tx, [{ row, outcome: 'expire' }], at)
+  return true
 }

@@ -8,11 +8,12 @@ import { findApprovals } from './store.ts'
 export async function expire(ctx: Context, { key: callId }: TaskRun): Promise<TaskOutcome> {
   const [known] = await findApprovals(ctx.db, [callId])
   if (known?.approval !== 'waiting') return { done: true }
-  await ctx.write(async (tx) => {
+  const hasExpired = await ctx.write(async (tx) => {
     const at = await lockAsSystem(ctx, tx, known.conversation_id)
     const [row] = at === undefined ? [] : await findApprovals(tx, [callId])
-    if (row) await expireCall(tx, row, at!)
+    return row !== undefined && expireCall(tx, row, at!)
   })
+  if (hasExpired) ctx.metrics.toolCalled('expired')
   ctx.answers.decided(known.message_id)
   return { done: true }
 }

@@ -131,10 +131,11 @@ export const decide = useCase({
     const [first] = await findApprovals(ctx.db, ids.slice(0, 1))
     const { conversation_id } = first ?? {}
     await requireMember(ctx, ctx.db, actor, conversation_id)
-    await ctx.write(async (tx) => {
+    const denied = await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversation_id! })
-      await decideCalls(ctx, tx, actor, { ids, place, ...decision })
+      return decideCalls(ctx, tx, actor, { ids, place, ...decision })
     })
+    for (let n = 0; n < denied; n++) ctx.metrics.toolCalled('denied')
     ctx.answers.decided(first!.message_id)
     return read(ctx, ctx.db, actor, ids[0]!)
   },

@@ -230,6 +230,24 @@ describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
     expect((await calls()).map(({ state }) => state)).toEqual(['done', 'denied', 'denied'])
   })
 
+  it('is not decided together with calls of other answers, nor told whether there are some', async () => {
+    const { ada, grace, service, call_id, conversation_id } = await waiting({ by: 'asker' })
+    const second = await ask({ ada, conversation_id })
+    await second.untilWaiting()
+    const own = await grace.conversations.create({ title: 'Alone' })
+    const hers = await ask({ ada: grace, conversation_id: own.conversation_id })
+    await hers.untilWaiting()
+    const idsOf = async (person: typeof ada) =>
+      (await person.approvals.list({ mine: true })).approvals.map((each) => each.call_id)
+    const actor = await service.chat.users.actor(ada.id)
+    const decide = (ids: string[]) => codeOf(service.chat.approvals.decide(actor, ids, { approve: true }))
+    expect(await decide(await idsOf(ada))).toBe('conflict')
+    const [foreign] = await idsOf(grace)
+    expect(await decide([call_id, foreign!])).toBe('not_found')
+    expect(await decide([call_id, call_id.replace(/.$/, (last) => (last === '0' ? '1' : '0'))])).toBe('not_found')
+    expect(paid).toBe(0)
+  })
+
   it('tells the streams of each vote and of the outcome, and a replay what there is', async () => {
     const { ada, grace, call_id, service, conversation_id, untilEnded } = await waiting({ by: 'members', quorum: 2 })
     const actor = await service.chat.users.actor(ada.id)
