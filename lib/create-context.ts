@@ -13,6 +13,7 @@ import { lockUsers } from './accounts/users/store.ts'
 import type { OpenFile } from './assistant/ask.ts'
 import { createAssistants } from './assistant/assistants.ts'
 import { createRunner } from './assistant/runner.ts'
+import { createTitles } from './assistant/titles.ts'
 import { createBackups } from './backups/backups.ts'
 import { openFor } from './chat/attachments/reading.ts'
 import { EphemeralEvent } from './chat/events/schema.ts'
@@ -175,7 +176,8 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const ctx: Context = Object.assign(parts, { webhooks: createWebhookEngine(parts) })
   commits.subscribe(ctx.webhooks.committed)
   const meter = createMeter({ meter: ports.meter, config, db, metrics, log, now })
-  tasks.handle({ ...handlersOf(ctx), ...mailTasks(mail), 'usage.meter': meter })
+  const titles = createTitles({ assistants, config, db, write, now, log })
+  tasks.handle({ ...handlersOf(ctx), ...mailTasks(mail), 'usage.meter': meter, 'title.make': titles })
   return ctx
 }
 

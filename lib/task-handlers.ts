@@ -17,7 +17,7 @@ import { purge } from './ops/purge.ts'
 import type { TaskHandlers, TaskOutcome, TaskRun } from './tasks/runner.ts'
 import { FREEING_KINDS } from './tasks/schema.ts'
 
-type Handlers = Omit<TaskHandlers, keyof ReturnType<typeof mailTasks> | 'usage.meter'>
+type Handlers = Omit<TaskHandlers, keyof ReturnType<typeof mailTasks> | 'usage.meter' | 'title.make'>
 
 /**
  * What runs the tasks of each kind, but mails and entries for the host; those that free space, with half of what is kept for a

@@ -12,8 +12,9 @@ const MAX_PIECES = 200
 
 /** Repeats the prompt, word by word: for a first try and for tests, without a model. */
 export function createEcho(): Assistant {
-  return async function* echo({ turns, signal }) {
-    const prompt = textOf(turns.at(-1)!)
+  return async function* echo({ turns, signal, purpose }) {
+    // What the conversation is about, in its first words.
+    const prompt = textOf(turns.at(purpose === 'title' ? 0 : -1)!)
     const { pieces, pause_ms } = toPieces(prompt)
     for (const [index, piece] of pieces.entries()) {
       // Only an abort rejects it, which also clears its timer.

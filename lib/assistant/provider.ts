@@ -43,7 +43,7 @@ export interface AssistantRequest {
   requested_by: string
   /** The key of the assistant that is asked: one function may write the answers of several. */
   assistant: string
-  /** What is wanted: an answer. */
+  /** What is wanted: an answer; or a title for the conversation after its first answer, which `titles` allows. */
   purpose: 'answer' | 'title'
   /** The conversation. */
   conversation: { id: string; title: string; ref?: string; metadata?: Record<string, unknown> }

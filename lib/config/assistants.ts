@@ -84,6 +84,11 @@ export const ASSISTANT_KEYS = {
     'moderators',
     'Who may stop an answer beside the user who asked: moderators of the conversation, or all members who may ask.',
   ),
+  titles: key(
+    flag,
+    false,
+    'Whether the first answer of a conversation with the layout assistant that has no title gives it one, which counts as used by the user who asked.',
+  ),
   tools: key(toolList, [] as string[], 'Names of the tools that an assistant may use.'),
   max_steps: key(
     maxSteps,
@@ -120,6 +125,7 @@ const NamedSection = section({
   names: key(namesOf, undefined, inherited('names')),
   text_files: key(flag, undefined, inherited('text_files')),
   reasoning: key(reasoningOf, undefined, inherited('reasoning')),
+  titles: key(flag, undefined, inherited('titles')),
   tools: key(toolList, undefined, inherited('tools')),
   max_steps: key(maxSteps, undefined, inherited('max_steps')),
   max_equal_calls: key(maxEqualCalls, undefined, inherited('max_equal_calls')),

@@ -17,6 +17,7 @@ export const TaskKind = v.picklist([
   'usage.sum',
   'usage.meter',
   'approval.expire',
+  'title.make',
   'mail.send',
   'mail.failed',
 ])
@@ -25,7 +26,13 @@ export type TaskKind = v.InferOutput<typeof TaskKind>
 export const TASK_KINDS = TaskKind.options
 
 /** The kinds that wait for other machines: they must not hold up those that change the database, nor the reverse. */
-export const REMOTE_KINDS: readonly TaskKind[] = ['mail.send', 'mail.failed', 'files.check', 'usage.meter']
+export const REMOTE_KINDS: readonly TaskKind[] = [
+  'mail.send',
+  'mail.failed',
+  'files.check',
+  'usage.meter',
+  'title.make',
+]
 
 /** The kinds that users wait for: they must not wait for those that take long. */
 export const PROMPT_KINDS: readonly TaskKind[] = ['message.notify', 'thread.notify', 'approval.expire']

@@ -10,9 +10,10 @@ import { MAX_LENGTH } from '../../core/lengths.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { StepPlace } from '../answer-parts.ts'
 import { type AnswerOutcome, ENDED, type OpenFile, type SaveFile, STOPPING } from '../ask.ts'
-import type { Assistants } from '../assistants.ts'
+import type { AssistantSettings, Assistants } from '../assistants.ts'
 import type { ChunkWriter } from '../chunk-writer.ts'
 import type { Draft } from '../drafts.ts'
+import { wantTitle } from '../titles.ts'
 import type { AskBeforeTool } from './examine.ts'
 import { createStepOutput } from './output.ts'
 import { createRunStore } from './storing.ts'
@@ -47,16 +48,25 @@ export type RunsContext = Pick<Context, 'access' | 'config' | 'db' | 'write' | '
     beforeTool: AskBeforeTool
   }
 
+/** How an answer ends. */
+interface Ending extends Pick<AnswerOutcome, 'end' | 'metadata'> {
+  /** Whether the user who asked has no open stream, and is notified. */
+  isAway: boolean
+  /** What has written it; missing for a message that the host writes. */
+  assistant?: AssistantSettings
+}
+
 /** Ends an answer, unless this process has lost it. */
 async function endRun(
   ctx: RunsContext,
   tx: Tx,
   run: Run,
-  { end, metadata, isAway }: Pick<AnswerOutcome, 'end' | 'metadata'> & { isAway: boolean },
+  { end, metadata, isAway, assistant }: Ending,
 ): Promise<boolean> {
   const at = await lockAsSystem(ctx, tx, run.conversation_id)
   if (at === undefined) return false
   if (!(await endAnswer(tx, run, end, { only: { writer: run.writer } }))) return false
+  if (end.status === 'complete' && assistant) await wantTitle(tx, assistant, run)
   if (metadata) await replaceMetadata(tx, run.message_id, toStored(metadata))
   if (isAway) await notifyAsker(ctx, tx, run, at)
   return true
@@ -78,9 +88,8 @@ export function createRuns(
     const { find, fallback } = ctx.assistants
     const assistant = ((row.assistant ? find(row.assistant) : undefined) ?? fallback)!
     const finish = async ({ end, metadata }: Pick<AnswerOutcome, 'end' | 'metadata'>) => {
-      // The user who asked has no open stream, and is notified.
       const isAway = !(await ctx.presence.hasStream(row.posted_by!))
-      const isEnded = await chunkWriter.settle(run, (tx) => endRun(ctx, tx, run, { end, metadata, isAway }))
+      const isEnded = await chunkWriter.settle(run, (tx) => endRun(ctx, tx, run, { end, metadata, isAway, assistant }))
       if (isEnded) ctx.metrics.answered(end.status)
     }
     const deps = {

@@ -157,6 +157,18 @@ export async function insertConversation(
   return inserted === 1
 }
 
+/**
+ * The number of messages of a conversation with the layout `assistant` that has no title; `undefined` for any other. By primary
+ * key.
+ */
+export async function countUntitled(db: Queries, id: string): Promise<number | undefined> {
+  const row = await db.get<{ message_count: number }>(
+    sql`SELECT message_count FROM conversations
+      WHERE id = ${id} AND title = '' AND layout = 'assistant' AND is_direct = 0 AND deleted_at IS NULL`,
+  )
+  return row?.message_count
+}
+
 /** Changes what is given. It fails on a ref that another conversation has. */
 export async function updateConversation(
   tx: Queries,

@@ -72,8 +72,8 @@ async function findTables(db: Database) {
 async function settle(tx: Queries, tables: Tables, { enable_webhooks }: CopyOptions = {}): Promise<Settled> {
   await beginEpoch(tx, tables)
   const mails = tables.tasks ? await tx.run(sql`DELETE FROM tasks WHERE kind IN ('mail.send', 'mail.failed')`) : 0
-  // The original tells its host of them.
-  if (tables.tasks) await tx.run(sql`DELETE FROM tasks WHERE kind = 'usage.meter'`)
+  // The original does it.
+  if (tables.tasks) await tx.run(sql`DELETE FROM tasks WHERE kind IN ('usage.meter', 'title.make')`)
   const webhooks = tables.webhooks && !enable_webhooks ? await disableRestored(tx) : 0
   const stopped = tables.calls ? await stopCopiedAnswers(tx, currentMicros()) : { answers: 0, approvals: 0 }
   return { mails, webhooks, ...stopped }
