@@ -1,3 +1,4 @@
+import { currentMicros } from '../core/time.ts'
 import type { Queries } from './database.ts'
 import { sql } from './sql.ts'
 
@@ -12,10 +13,8 @@ export interface CopiedAnswers {
 /**
  * Makes the answers under way in a copy such that the next service that starts interrupts them, instead of running their tools
  * once more.
- *
- * @param now microseconds since 1970
  */
-export async function stopCopiedAnswers(tx: Queries, now: number): Promise<CopiedAnswers> {
+export async function stopCopiedAnswers(tx: Queries): Promise<CopiedAnswers> {
   await tx.run(sql`DELETE FROM answer_runs`)
   await tx.run(sql`DELETE FROM tasks WHERE kind = 'approval.expire'`)
   await tx.run(
@@ -28,7 +27,7 @@ export async function stopCopiedAnswers(tx: Queries, now: number): Promise<Copie
       WHERE status = 'waiting' AND id IN (SELECT message_id FROM tool_calls WHERE approval = 'waiting')`,
   )
   const approvals = await tx.run(
-    sql`UPDATE tool_calls SET approval = 'expired', decided_at = ${now} WHERE approval = 'waiting'`,
+    sql`UPDATE tool_calls SET approval = 'expired', decided_at = ${currentMicros()} WHERE approval = 'waiting'`,
   )
   return { answers: await countCopied(tx), approvals }
 }

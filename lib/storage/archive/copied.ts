@@ -1,6 +1,5 @@
 import { newId } from '../../core/ids.ts'
 import type { NamesOf } from '../../core/known-names.ts'
-import { currentMicros } from '../../core/time.ts'
 import { hasTable } from '../catalog.ts'
 import { forgetClock } from '../clock-notes.ts'
 import { type CopiedAnswers, stopCopiedAnswers } from '../copied-answers.ts'
@@ -75,7 +74,7 @@ async function settle(tx: Queries, tables: Tables, { enable_webhooks }: CopyOpti
   // The original does it.
   if (tables.tasks) await tx.run(sql`DELETE FROM tasks WHERE kind IN ('usage.meter', 'title.make')`)
   const webhooks = tables.webhooks && !enable_webhooks ? await disableRestored(tx) : 0
-  const stopped = tables.calls ? await stopCopiedAnswers(tx, currentMicros()) : { answers: 0, approvals: 0 }
+  const stopped = tables.calls ? await stopCopiedAnswers(tx) : { answers: 0, approvals: 0 }
   return { mails, webhooks, ...stopped }
 }
 
@@ -92,7 +91,7 @@ export async function renewEpoch(db: Database): Promise<void> {
   const tables = await findTables(db)
   await db.write(async (tx) => {
     await beginEpoch(tx, tables)
-    if (tables.calls) await stopCopiedAnswers(tx, currentMicros())
+    if (tables.calls) await stopCopiedAnswers(tx)
   })
 }
 

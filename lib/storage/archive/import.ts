@@ -1,5 +1,4 @@
 import { newId } from '../../core/ids.ts'
-import { currentMicros } from '../../core/time.ts'
 import { stopCopiedAnswers } from '../copied-answers.ts'
 import type { Database, Filling, Queries, Row } from '../database.ts'
 import { disableRestored } from '../disabled-webhooks.ts'
@@ -38,7 +37,7 @@ export async function importArchive(
   { enable_webhooks = false }: CopyOptions = {},
 ): Promise<Counts> {
   const settle: Settle = async (tx) => {
-    await stopCopiedAnswers(tx, currentMicros())
+    await stopCopiedAnswers(tx)
     if (!enable_webhooks) await disableRestored(tx)
   }
   const archive = readArchive(lines)

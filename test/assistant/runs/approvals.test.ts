@@ -186,7 +186,7 @@ describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
       mentions: { assistants: ['assistant'] },
     })
     const answer = answers![0]!.id
-    await vi.waitUntil(async () => (await ada.messages.get(answer)).status === 'waiting')
+    await vi.waitUntil(async () => (await ada.messages.get(answer)).status === 'waiting', { timeout: 15_000 })
     await ada.messages.remove(asked)
     expect((await ada.messages.get(answer)).status).toBe('cancelled')
     const byGrace = await ask({ ada: grace, conversation_id })
@@ -284,8 +284,8 @@ describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
 
   it('acts in no copy of a database', async () => {
     const { service, read, call_id, ada, calls } = await waiting({ by: 'asker' })
-    const { write, now, answers } = innerState(service)
-    expect(await write((tx) => stopCopiedAnswers(tx, now()))).toEqual({ answers: 1, approvals: 1 })
+    const { write, answers } = innerState(service)
+    expect(await write((tx) => stopCopiedAnswers(tx))).toEqual({ answers: 1, approvals: 1 })
     expect(await codeOf(ada.approvals.decide(call_id, { approve: true }))).toBe('conflict')
     await answers.renewLeases()
     expect((await read()).status).toBe('interrupted')

@@ -6,6 +6,9 @@ import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, type TestService } from '../../support/service.ts'
 import { ANY, ask, askIn, call, type ScriptedOptions, startScripted } from './world.ts'
 
+/** Another node takes an answer within seconds. */
+const PATIENT = { timeout: 20_000 }
+
 /** A tool that never returns, what it was called with, and a way to let it return. */
 function createStuck(options: { idempotent?: boolean } = {}) {
   const runs: { attempt: number; call_id: string }[] = []
@@ -61,7 +64,7 @@ describeOnEachDatabase('an answer with tools whose process dies', (openUrl) => {
     const { service } = await start({ tools: { tool }, script: twoSteps })
     const { service: other, requests } = await start({ tools: { tool }, script: twoSteps })
     const { calls, untilEnded } = await askIn(service)
-    await expect.poll(() => runs).toHaveLength(1)
+    await expect.poll(() => runs, PATIENT).toHaveLength(1)
     await takeOver(service, other, async () => (await calls())[0]!.state !== 'running')
     expect(await untilEnded()).toMatchObject({ status: 'complete', content: 'So it is.' })
     release()
@@ -77,7 +80,7 @@ describeOnEachDatabase('an answer with tools whose process dies', (openUrl) => {
     const { service } = await start({ tools: { tool }, script: twoSteps })
     const { service: other } = await start({ tools: { tool }, script: twoSteps })
     const { calls, untilEnded } = await askIn(service)
-    await expect.poll(() => runs).toHaveLength(1)
+    await expect.poll(() => runs, PATIENT).toHaveLength(1)
     const nodes = [service, other]
     for (const attempt of [2, 3]) {
       await takeOver(nodes[attempt % 2]!, nodes[(attempt + 1) % 2]!, () => runs.length === attempt)
@@ -96,7 +99,7 @@ describeOnEachDatabase('an answer with tools whose process dies', (openUrl) => {
     const { service, requests } = await start({ tools: { tool }, script: silent })
     const { service: other, requests: later } = await start({ tools: { tool }, script: silent })
     const { read } = await askIn(service)
-    await expect.poll(() => requests).toHaveLength(2)
+    await expect.poll(() => requests, PATIENT).toHaveLength(2)
     const nodes = [service, other]
     const asked = () => requests.length + later.length
     for (const attempt of [2, 3])
@@ -112,7 +115,7 @@ describeOnEachDatabase('an answer with tools whose process dies', (openUrl) => {
     const { service } = await start({ tools: { tool }, script })
     const { service: other } = await start({ tools: { tool }, script })
     const { read } = await askIn(service)
-    await vi.waitUntil(async () => (await read()).content.includes('Well'))
+    await vi.waitUntil(async () => (await read()).content.includes('Well'), PATIENT)
     await takeOver(service, other, async () => (await read()).status === 'interrupted')
     expect((await read()).parts).toMatchObject([{ state: 'done' }, { step: 2 }, { text: 'Well' }])
     const { db } = innerState(other)
@@ -139,7 +142,7 @@ describeOnEachDatabase('an answer with tools whose process dies', (openUrl) => {
     await vi.waitUntil(async () => {
       const { status } = await restarted.chat.messages.get(actor, second.message_id)
       return status === 'complete' && (await restarted.chat.messages.get(actor, message_id)).status === 'complete'
-    })
+    }, PATIENT)
     expect(paid).toBe(2)
   })
 
@@ -161,7 +164,7 @@ describeOnEachDatabase('an answer with tools whose process dies', (openUrl) => {
       step === 1 ? [0, 1, 2, 3, 4, 5].map((n) => call('tool', { n })) : ['So it is.']
     const first = await start({ tools: { tool }, script, assistant: { drain_seconds: 30 } })
     const { ada, message_id } = await askIn(first.service)
-    await expect.poll(() => ran).toHaveLength(4)
+    await expect.poll(() => ran, PATIENT).toHaveLength(4)
     const closed = first.service.close()
     services.length = 0
     opened()
@@ -170,7 +173,7 @@ describeOnEachDatabase('an answer with tools whose process dies', (openUrl) => {
 
     const { service } = await start({ tools: { tool }, script })
     const actor = await service.chat.users.actor(ada.id)
-    await vi.waitUntil(async () => (await service.chat.messages.get(actor, message_id)).status === 'complete')
+    await vi.waitUntil(async () => (await service.chat.messages.get(actor, message_id)).status === 'complete', PATIENT)
     expect(ran.sort()).toEqual(['0', '1', '2', '3', '4', '5'])
     const { parts } = await service.chat.messages.get(actor, message_id)
     expect(parts!.flatMap((part) => (part.type === 'tool' ? part.state : []))).toEqual(Array(6).fill('done'))
