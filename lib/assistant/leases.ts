@@ -15,16 +15,16 @@ import type { Context, Streams } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { createUptimeGate } from '../core/scheduling/uptime-gate.ts'
-import { SECOND } from '../core/units.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Assistants } from './assistants.ts'
+import { LEASE } from './lease.ts'
 import { type TakenRun, takeOver } from './runs/take-over.ts'
-
-/** The lease of an answer; a writer that does not renew it for so long counts as dead. */
-const LEASE = 10 * SECOND
 
 /** The interval at which leases are renewed, in milliseconds. */
 export const RENEWED_MS = 2_000
+
+/** How many abandoned answers are looked at before this process renews its own leases. */
+const AT_ONCE = 32
 
 /** When an answer may have ended. */
 const LATER = { retry_after_seconds: 2 }
@@ -55,16 +55,17 @@ export function createLeases(
     }
   }
 
-  async function take(answer: LapsedAnswer): Promise<{ messageId: string; taken: TakenRun }[]> {
-    const { message_id: messageId } = answer
+  async function take(answer: LapsedAnswer): Promise<TakenRun | 'full' | undefined> {
+    const { message_id, posted_by } = answer
     const isIdempotent = (call: CallRow) => ctx.assistants.findTool(call.name)?.idempotent ?? false
     try {
-      const taken = await takeOver(ctx, answer, { writer, lease: LEASE, max: max_running, isIdempotent })
+      const isAway = posted_by !== null && !(await ctx.presence.hasStream(posted_by))
+      const taken = await takeOver(ctx, answer, { writer, lease: LEASE, max: max_running, isIdempotent, isAway })
       if (taken === 'interrupted') ctx.metrics.answered(INTERRUPTED.status)
-      return taken === undefined || taken === 'interrupted' ? [] : [{ messageId, taken }]
+      return taken === 'interrupted' ? undefined : taken
     } catch (error) {
-      ctx.log.warn('An abandoned answer could not be taken', { message_id: messageId, cause: causeText(error) })
-      return []
+      ctx.log.warn('An abandoned answer could not be taken', { message_id, cause: causeText(error) })
+      return undefined
     }
   }
 
@@ -102,21 +103,24 @@ export function createLeases(
      * without the database the other processes can renew their leases first.
      *
      * @param options.mayTake whether this process takes those that have calls of tools
-     * @returns those that it has taken
+     * @param options.onTaken goes on with one that it has taken
      */
     async recover(
       isWritten: (messageId: string) => boolean,
-      { mayTake }: { mayTake: boolean },
-    ): Promise<{ messageId: string; taken: TakenRun }[]> {
-      const lapsed = await listLapsed(ctx.db)
+      { mayTake, onTaken }: { mayTake: boolean; onTaken: (messageId: string, taken: TakenRun) => Promise<void> },
+    ): Promise<void> {
       const steady = isSteady()
-      const taken: { messageId: string; taken: TakenRun }[] = []
-      for (const answer of lapsed) {
+      // Without any assistant, none can go on.
+      const hasAssistant = ctx.assistants.fallback !== undefined
+      for (const answer of await listLapsed(ctx.db, AT_ONCE)) {
         if (isWritten(answer.message_id) || !(steady || answer.is_free)) continue
-        if (!answer.has_run) await interrupt(answer)
-        else if (mayTake) taken.push(...(await take(answer)))
+        if (!answer.has_run || !hasAssistant) await interrupt(answer)
+        else if (mayTake) {
+          const taken = await take(answer)
+          if (taken === 'full') return
+          if (taken) await onTaken(answer.message_id, taken)
+        }
       }
-      return taken
     },
   }
 }

@@ -24,10 +24,13 @@ export function createRunner(ctx: RunsContext) {
 
   /** Ends answers that no process writes any more, and goes on with those that have calls of tools. */
   async function recover(): Promise<void> {
-    for (const { messageId, taken } of await leases.recover(runs.has, { mayTake: !isDraining() })) {
-      const row = await findMessage(ctx.db, messageId)
-      if (row) runs.start(row, taken)
-    }
+    await leases.recover(runs.has, {
+      mayTake: !isDraining(),
+      async onTaken(messageId, taken) {
+        const row = await findMessage(ctx.db, messageId)
+        if (row) runs.start(row, taken)
+      },
+    })
   }
 
   const renewLeases = repeatIfCalled(async () => {

@@ -55,7 +55,7 @@ export async function examine(judging: Judging, call: CallRow, calls: readonly C
   const checked = await tool.validate(fromStoredValue(call.input))
   if (checked.issues !== undefined) {
     if (checked.error !== undefined) logFailure(judging, call, checked.error)
-    return refused('invalid_input', `${CALL_FAILURES.invalid_input} ${checked.issues}`)
+    return refusedFor(call, tool, `${CALL_FAILURES.invalid_input} ${checked.issues}`)
   }
   try {
     const verdict = await judging.beforeTool(toShown(judging, call, checked.value))
@@ -67,6 +67,13 @@ export async function examine(judging: Judging, call: CallRow, calls: readonly C
     logFailure(judging, call, error)
     return refused('tool_error')
   }
+}
+
+/** What is wrong with an input may have parts of it: readers get it only where they get the input. */
+function refusedFor(call: CallRow, { show }: Tool, text: string): Examined {
+  const { change, shown } = failed('invalid_input', text)
+  const forAll = show === 'name' ? failed('invalid_input').shown : shown
+  return { kind: 'refused', move: { call, act: 'refuse', ...(change && { change }), ...(forAll && { shown: forAll }) } }
 }
 
 function toShown({ assistant }: Judging, call: CallRow, input: unknown): ToolBefore {

@@ -1,4 +1,5 @@
-import { listValuesOf } from '../../chat/answers/store-calls.ts'
+import type { ToolError } from '../../chat/answers/schema-parts.ts'
+import { type CallRow, listValuesOf } from '../../chat/answers/store-calls.ts'
 import { fromStoredValue } from '../../core/stored-value.ts'
 import type { HiddenOf } from '../context.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -12,13 +13,15 @@ export function createHiddenOf(tools: readonly Tool[]): HiddenOf {
   }
 }
 
-/** The input and the output of a call, whole. */
-export function valuesOf({ input, output }: { input: string | null; output: string | null }): {
+/** The input, the output and the failure of a call, whole. */
+export function valuesOf({ input, output, error }: Pick<CallRow, 'input' | 'output' | 'error'>): {
   input?: unknown
   output?: unknown
+  error?: ToolError
 } {
   return {
     ...(input !== null && { input: fromStoredValue(input) }),
     ...(output !== null && { output: fromStoredValue(output) }),
+    ...(error !== null && { error: JSON.parse(error) as ToolError }),
   }
 }

@@ -1,9 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type CallMove, failed } from '../../chat/answers/calls.ts'
 import { hasEnded } from '../../chat/answers/rules-calls.ts'
 import type { ToolError } from '../../chat/answers/schema-parts.ts'
 import type { CallRow } from '../../chat/answers/store-calls.ts'
 import type { Draft } from '../drafts.ts'
+import { LEASE } from '../lease.ts'
 import type { Asker } from './asker.ts'
+import { keyOfCall } from './equal-calls.ts'
 import { type Examined, examine, type Judging } from './examine.ts'
 import { runTool, type ToolDeps } from './run-tool.ts'
 import type { AfterProgress, createRunStore } from './storing.ts'
@@ -62,11 +65,24 @@ export async function runCalls(deps: CallsDeps, calling: Calling): Promise<Calls
     !going.has(id) &&
     (state === 'approved' || state === 'running' || (state === 'requested' && judged.get(id)?.kind === 'ready'))
 
+  const isFresh = ({ id, state }: CallRow) => state === 'requested' && !judged.has(id)
+
   async function judge(): Promise<Examined[]> {
-    const fresh = calls.filter(({ id, state }) => state === 'requested' && !judged.has(id))
+    const fresh = calls.filter(isFresh)
+    // Inputs may be long: other work gets a turn between two.
+    for (const call of fresh) {
+      keyOfCall(call)
+      await nextTurn()
+    }
     const examined = await Promise.all(fresh.map((call) => examine(deps, call, calls)))
     for (const [n, each] of examined.entries()) judged.set(fresh[n]!.id, each)
     return examined
+  }
+
+  /** An equal call that has not started yet needs an approval once the outcome of this one is unknown. */
+  function judgeEqualAgain(lost: CallRow): void {
+    for (const call of calls)
+      if (call.state === 'requested' && keyOfCall(call) === keyOfCall(lost)) judged.delete(call.id)
   }
 
   function launch(call: CallRow, asker: Asker): void {
@@ -102,6 +118,7 @@ export async function runCalls(deps: CallsDeps, calling: Calling): Promise<Calls
     const others = await Promise.race([judge(), over])
     if (!others) return 'lost'
     const finished = results.splice(0)
+    for (const { call, act } of finished) if (act === 'lose') judgeEqualAgain(byId.get(call.id)!)
     const ready = calling.isDraining() ? [] : calls.filter(isReady)
     const starts = ready.filter(({ name }) => deps.tools.has(name)).slice(0, MAX_RUNNING - going.size + finished.length)
     const moves = [
@@ -110,13 +127,17 @@ export async function runCalls(deps: CallsDeps, calling: Calling): Promise<Calls
       ...ready.filter(({ name }) => !deps.tools.has(name)).map(toGone),
     ]
     const asks = others.flatMap((each) => (each.kind === 'asks' ? each : []))
-    const after = await deps.store.progress(run, calls, { moves, asks, starts, ran_ms: calling.ran_ms() })
-    if (!after) return 'lost'
+    const isEnding = countRepeated(calls) + countRepeated(moves.map(({ change }) => change)) >= MAX_REPEATED
+    const wanted = isEnding ? { moves, asks: [], starts: [], isEnding } : { moves, asks, starts }
+    const asked_at = performance.now()
+    const after = await deps.store.progress(run, calls, { ...wanted, ran_ms: calling.ran_ms() })
+    // A process that has slept for so long does not hold the answer any more: another one knows what to do.
+    if (!after || performance.now() - asked_at > LEASE / 1000) return 'lost'
     apply(after, moves)
-    if (calls.filter(isRepeated).length >= MAX_REPEATED) return 'too_many_steps'
+    if (isEnding) return 'too_many_steps'
     if (after.state !== 'running') return after.state
     if (going.size === 0 && calling.isDraining()) return (await deps.store.release(run)) ? 'released' : 'lost'
-    if (going.size < MAX_RUNNING && calls.some(isReady) && !calling.isDraining()) continue
+    if (calls.some(isFresh) || (going.size < MAX_RUNNING && calls.some(isReady) && !calling.isDraining())) continue
     const decided = calls.some(({ state }) => state === 'waiting') ? [calling.woken()] : []
     await Promise.race([...going.values(), ...decided, over])
     if (signal.aborted) return 'lost'
@@ -128,7 +149,9 @@ function toGone(call: CallRow): CallMove {
   return { call, act: call.state === 'running' ? 'lose' : 'refuse', ...failed('unknown_tool') }
 }
 
-const isRepeated = ({ error }: CallRow) => error !== null && (JSON.parse(error) as ToolError).code === 'repeated'
+function countRepeated(calls: readonly (Pick<CallMove, 'change'>['change'] | undefined)[]): number {
+  return calls.filter((call) => call?.error && (JSON.parse(call.error) as ToolError).code === 'repeated').length
+}
 
 function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {

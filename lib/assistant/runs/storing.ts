@@ -2,13 +2,20 @@ import { appendParts, type CallMove, failed, moveCalls } from '../../chat/answer
 import { stateOfRun } from '../../chat/answers/rules-calls.ts'
 import type { Usage } from '../../chat/answers/schema.ts'
 import type { ToolState } from '../../chat/answers/schema-parts.ts'
-import { type CallRow, insertCall, listStates, sizeOfTexts } from '../../chat/answers/store-calls.ts'
-import { countAttempt, findHeld, pauseAnswer, putRun, releaseAnswer } from '../../chat/answers/store-runs.ts'
+import { type CallRow, insertCall, listCalls, listStates, sizeOfTexts } from '../../chat/answers/store-calls.ts'
+import {
+  countAttempt,
+  findHeld,
+  findRun,
+  pauseAnswer,
+  putRun,
+  releaseAnswer,
+  spentOf,
+} from '../../chat/answers/store-runs.ts'
 import { askParticipants } from '../../chat/approvals/asking.ts'
-import type { Metadata } from '../../chat/conversations/schema-metadata.ts'
 import { lockAsSystem } from '../../chat/memberships/access.ts'
-import { toStored } from '../../chat/memberships/store-conversations.ts'
-import { replaceMetadata } from '../../chat/messages/store-changes.ts'
+import { modelOf } from '../../chat/metering/models.ts'
+import { costOf } from '../../chat/metering/rules.ts'
 import { addStep, needsEstimate, type Spent } from '../../chat/metering/rules-spent.ts'
 import { findContextBytes } from '../../chat/metering/store.ts'
 import type { ApprovalRule } from '../../config/approval.ts'
@@ -21,6 +28,7 @@ import type { ChunkWriter } from '../chunk-writer.ts'
 import type { Draft } from '../drafts.ts'
 import type { Tool } from '../tools/tool.ts'
 import { type Asker, findAsker } from './asker.ts'
+import { withoutExcessParts } from './excess-parts.ts'
 import { addFiles, withoutExcessFiles } from './result-files.ts'
 
 type StoringContext = Pick<Context, 'access' | 'config' | 'now' | 'id'>
@@ -30,7 +38,8 @@ export interface StepEnd {
   step: number
   calls: readonly AskedCall[]
   usage: Usage | undefined
-  metadata: Metadata | undefined
+  /** The key of the assistant. */
+  assistant: string
   /** What the steps before have used. */
   spent: Spent
   ran_ms: number
@@ -42,6 +51,8 @@ export interface Progress {
   asks: readonly { call: CallRow; rule: ApprovalRule }[]
   starts: readonly CallRow[]
   ran_ms: number
+  /** Whether the answer ends now, whatever waits. */
+  isEnding?: boolean
 }
 
 /** Where an answer is after that. */
@@ -82,12 +93,12 @@ export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
       const ids = end.calls.map(() => ctx.id())
       return change(run, async (tx, { at, states }) => {
         const { message_id } = run
+        // The connection broke during a commit, which is repeated.
+        if (states.has(ids[0]!)) return readStored(tx, run, ids)
         const rows = end.calls.map((call, n) => toRow(call, { run, id: ids[n]!, asker_id, step: end.step, at, tools }))
         const bytes = await sizeOfTexts(tx, message_id)
         const prompt = needsEstimate(end.usage) ? await findContextBytes(tx, message_id) : 0
         const spent = addStep(end.spent, { usage: end.usage, bytes, prompt })
-        // The connection broke during a commit, which is repeated.
-        if (states.has(ids[0]!)) return { calls: rows, spent }
         const parts = rows.map(({ id, name, title, step, input }, n) => ({
           ...{ type: 'tool' as const, call_id: id, name, ...(title !== null && { title }), step },
           state: 'requested' as const,
@@ -99,15 +110,15 @@ export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
           row.part_id = first + n
           await insertCall(tx, row)
         }
-        await putRun(tx, message_id, { step: end.step, ran_ms: end.ran_ms, spent })
-        if (end.metadata) await replaceMetadata(tx, message_id, toStored(end.metadata))
+        const micros = costOf(spent, modelOf(ctx.config, end.assistant).price)
+        await putRun(tx, message_id, { step: end.step, ran_ms: end.ran_ms, spent, micros })
         run.stored += rows.length
         return { calls: rows, spent }
       })
     },
 
     /** Stores what becomes of calls. An answer of which all that is left waits for participants is held no more. */
-    progress(run: Draft, calls: readonly CallRow[], { moves, asks, starts, ran_ms }: Progress) {
+    progress(run: Draft, calls: readonly CallRow[], { moves, asks, starts, ran_ms, isEnding }: Progress) {
       return change(run, async (tx, { at, states }): Promise<AfterProgress> => {
         const asker = starts.length > 0 ? await findAsker(ctx, tx, starts[0]!) : undefined
         const all = [
@@ -121,7 +132,7 @@ export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
           )),
           ...starts.map((call) => toStart(call, asker)),
         ]
-        const fitting = await withoutExcessFiles(tx, run.message_id, all)
+        const fitting = await withoutExcessParts(tx, run.message_id, await withoutExcessFiles(tx, run.message_id, all))
         const done = await moveCalls(tx, run, states, fitting, at)
         await addFiles(tx, run.message_id, done)
         const started = done.filter(({ act }) => act === 'start' || act === 'restart')
@@ -132,24 +143,36 @@ export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
           tx.audit({ act: 'tool.called', actor_id: user_id ?? undefined, subject_id: id, conversation_id, detail })
         }
         const state = stateOfRun([...states.values()])
-        if (state === 'waiting') await pauseAnswer(tx, run.message_id, run.writer, ran_ms)
-        if (state === 'over') await countAttempt(tx, run.message_id, ran_ms)
+        if (state === 'waiting' && !isEnding) await pauseAnswer(tx, run.message_id, run.writer, ran_ms)
+        if (state === 'over' && !isEnding) await countAttempt(tx, run.message_id, ran_ms)
         run.stored = (await findHeld(tx, run.message_id)) ?? run.stored
         return { state, states, started: started.map(({ call }) => byId.get(call.id)!), asker }
       })
     },
 
-    /** Hands the answer over to other processes, and to the next start of this one. */
-    release: (run: Draft) =>
+    /**
+     * Hands the answer over to other processes, and to the next start of this one.
+     *
+     * @param isAsked false before the model is asked for the next step
+     */
+    release: (run: Draft, { isAsked = true } = {}) =>
       change(run, async (tx) => {
-        await releaseAnswer(tx, run.message_id, run.writer)
+        await releaseAnswer(tx, run.message_id, { writer: run.writer, isAsked })
         return true
       }),
   }
 }
 
+/** The calls that a step has asked for, as they are stored. */
+async function readStored(tx: Tx, run: Draft, ids: readonly string[]): Promise<{ calls: CallRow[]; spent: Spent }> {
+  const calls = (await listCalls(tx, run.message_id)).filter(({ id }) => ids.includes(id))
+  run.stored = (await findHeld(tx, run.message_id)) ?? run.stored
+  return { calls, spent: spentOf((await findRun(tx, run.message_id))!) }
+}
+
 function toStart(call: CallRow, asker: Asker | undefined): CallMove {
-  if (!asker) return { call, act: 'refuse', ...failed('asker_left') }
+  // A call that was started may have happened.
+  if (!asker) return { call, act: call.state === 'running' ? 'lose' : 'refuse', ...failed('asker_left') }
   return { call, act: call.state === 'running' ? 'restart' : 'start', change: { attempts: call.attempts + 1 } }
 }
 

@@ -5,7 +5,7 @@ import type { LapsedAnswer } from '../../chat/answers/store.ts'
 import { type CallRow, listCalls, listStates } from '../../chat/answers/store-calls.ts'
 import { countAttempt, findHeld, findRun, pauseAnswer, type RunRow, takeAnswer } from '../../chat/answers/store-runs.ts'
 import { lockAsSystem } from '../../chat/memberships/access.ts'
-import type { Spent } from '../../chat/metering/rules-spent.ts'
+import { notifyAsker } from '../../chat/notifications/answered.ts'
 import type { Context } from '../../context.ts'
 import { partsOfRows } from '../../core/stored-parts.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
@@ -32,26 +32,33 @@ export interface TakeOver {
   max: number
   /** Whether a call that has started may start again. */
   isIdempotent(call: CallRow): boolean
+  /** Whether the user who asked has no open stream, and is notified of an interrupted answer. */
+  isAway: boolean
 }
 
 /**
  * Takes an answer with calls of tools that no process writes any more: its process has died, or participants have decided.
  * What has started and may not start again is lost; an answer whose model was writing is interrupted.
  *
- * @returns where it is; how it has `ended`; `undefined` if it is left to another process, or waits for participants
+ * @returns where it is; `interrupted`; `full` without room; `undefined` if it is left to another process, or waits for participants
  */
 export async function takeOver(
-  ctx: Pick<Context, 'now' | 'write'>,
+  ctx: Pick<Context, 'config' | 'now' | 'write'>,
   answer: LapsedAnswer & { root_id: string },
   taking: TakeOver,
-): Promise<TakenRun | 'interrupted' | undefined> {
+): Promise<TakenRun | 'interrupted' | 'full' | undefined> {
   const { message_id } = answer
   return ctx.write(async (tx) => {
     const at = await lockAsSystem(ctx, tx, answer.conversation_id, { unlessLocked: true })
-    if (at === undefined || (await takeAnswer(tx, message_id, taking)) === undefined) return undefined
+    if (at === undefined) return undefined
+    const isTaken = await takeAnswer(tx, message_id, taking)
+    if (isTaken !== 'taken') return isTaken
     const run = (await findRun(tx, message_id))!
-    const interrupt = async () =>
-      (await endAnswer(tx, answer, INTERRUPTED, { only: { writer: taking.writer } })) ? 'interrupted' : undefined
+    const interrupt = async () => {
+      if (!(await endAnswer(tx, answer, INTERRUPTED, { only: { writer: taking.writer } }))) return undefined
+      if (taking.isAway) await notifyAsker(ctx, tx, answer, at)
+      return 'interrupted' as const
+    }
     if ((await lastStep(tx, message_id)) > run.step) return interrupt()
     const calls = await listCalls(tx, message_id)
     const states = (await listStates(tx, message_id))!
@@ -77,6 +84,3 @@ async function lastStep(tx: Tx, messageId: string): Promise<number> {
   const steps = partsOfRows(await listRows(tx, messageId)).map((part) => (part.type === 'step' ? part.step : 1))
   return Math.max(1, ...steps)
 }
-
-/** What the steps of an answer have used. */
-export const spentOf = ({ spent }: RunRow): Spent => JSON.parse(spent) as Spent

@@ -3,12 +3,14 @@ import { failed } from '../../chat/answers/calls.ts'
 import { INTERRUPTED } from '../../chat/answers/ending.ts'
 import type { FailureCode } from '../../chat/answers/schema-failures.ts'
 import type { CallRow } from '../../chat/answers/store-calls.ts'
+import { spentOf } from '../../chat/answers/store-runs.ts'
 import type { MessageRow } from '../../chat/messages/store.ts'
 import { NOTHING_SPENT } from '../../chat/metering/rules-spent.ts'
 import type { Context } from '../../context.ts'
 import { isBeyondLimits, type StepPlace } from '../answer-parts.ts'
 import { type AnswerOutcome, ask, type OpenFile, type SaveFile, STOPPING } from '../ask.ts'
 import type { AssistantSettings } from '../assistants.ts'
+import { withResult } from '../call-results.ts'
 import type { Draft } from '../drafts.ts'
 import type { GivenPart } from '../provider.ts'
 import { readSoFar, toSoFar } from '../so-far.ts'
@@ -18,7 +20,7 @@ import { createHiddenOf, valuesOf } from './hidden-values.ts'
 import type { StepOutput } from './output.ts'
 import { runCalls } from './run-calls.ts'
 import type { createRunStore } from './storing.ts'
-import { spentOf, type TakenRun } from './take-over.ts'
+import type { TakenRun } from './take-over.ts'
 
 /** An answer that this process writes. */
 export interface WrittenAnswer {
@@ -66,11 +68,18 @@ async function writeSteps(deps: WritingDeps, answer: WrittenAnswer & { ran_ms():
   const calls: CallRow[] = taken?.calls ?? []
   const ctx = { ...deps.ctx, assistant, hiddenOf: createHiddenOf(assistant.tools) }
   let spent = taken ? spentOf(taken.run) : NOTHING_SPENT
+  let metadata: AnswerOutcome['metadata']
+  if (taken && taken.run.step >= assistant.max_steps)
+    return endAtLastStep(
+      deps,
+      answer,
+      calls.filter(({ step }) => step === taken.run.step),
+    )
   if (taken && !taken.isOver && !(await runToEnd(deps, { ...answer, tools }, calls))) return
   for (let step = taken ? taken.run.step + 1 : 1; ; step++) {
     const so_far = step === 1 ? toSoFar([]) : await readSoFar(deps.ctx.db, run.message_id)
     if (isBeyondLimits(so_far.used)) return deps.finish(failedWith('answer_too_long'))
-    if (step > 1 && answer.isDraining()) return void (await deps.store.release(run))
+    if (step > 1 && answer.isDraining()) return void (await deps.store.release(run, { isAsked: false }))
     const isLast = step >= assistant.max_steps
     const output = deps.output({ step, so_far })
     const outcome = await ask(ctx, row, run.control, output, {
@@ -81,12 +90,13 @@ async function writeSteps(deps: WritingDeps, answer: WrittenAnswer & { ran_ms():
     if (!outcome) return
     const isHandedOver = step > 1 && outcome.end === INTERRUPTED && !output.hasBegun()
     if (isHandedOver) return void (await deps.store.release(run))
-    if (outcome.calls.length === 0) return deps.finish(outcome)
+    metadata = outcome.metadata ?? metadata
+    if (outcome.calls.length === 0) return deps.finish({ end: outcome.end, metadata })
     const end = {
       step,
       calls: outcome.calls,
       usage: outcome.end.usage,
-      metadata: outcome.metadata,
+      assistant: assistant.key,
       spent,
       ran_ms: ran_ms(),
     }
@@ -133,7 +143,7 @@ async function endAtLastStep(
   calls: CallRow[],
 ): Promise<void> {
   const moves = calls.map((call) => ({ call, act: 'refuse' as const, ...failed('too_many_steps') }))
-  if (await store.progress(run, calls, { moves, asks: [], starts: [], ran_ms: ran_ms() }))
+  if (await store.progress(run, calls, { moves, asks: [], starts: [], ran_ms: ran_ms(), isEnding: true }))
     await finish(failedWith('too_many_steps'))
 }
 
@@ -146,6 +156,6 @@ function withValues(parts: readonly GivenPart[], calls: readonly CallRow[]): Giv
   const byId = new Map(calls.map((call) => [call.id, call]))
   return parts.map((part) => {
     const call = part.type === 'tool' ? byId.get(part.call_id) : undefined
-    return call ? { ...part, ...valuesOf(call) } : part
+    return call ? withResult({ ...part, ...valuesOf(call) } as GivenPart) : part
   })
 }

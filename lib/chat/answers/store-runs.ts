@@ -18,13 +18,14 @@ export interface RunRow {
 export async function putRun(
   tx: Queries,
   messageId: string,
-  { step, ran_ms, spent }: { step: number; ran_ms: number; spent: Spent },
+  { step, ran_ms, spent, micros }: { step: number; ran_ms: number; spent: Spent; micros: number },
 ): Promise<void> {
   await tx.run(
-    sql`INSERT INTO answer_runs (message_id, step, attempts, ran_ms, spent)
-          VALUES (${messageId}, ${step}, 0, ${ran_ms}, ${JSON.stringify(spent)})
+    sql`INSERT INTO answer_runs (message_id, step, attempts, ran_ms, spent, tokens, micros)
+          VALUES (${messageId}, ${step}, 0, ${ran_ms}, ${JSON.stringify(spent)},
+                  ${spent.prompt_tokens + spent.completion_tokens}, ${micros})
      ON CONFLICT (message_id) DO UPDATE SET step = excluded.step, attempts = 0, ran_ms = excluded.ran_ms,
-            spent = excluded.spent`,
+            spent = excluded.spent, tokens = excluded.tokens, micros = excluded.micros`,
   )
 }
 
@@ -67,15 +68,27 @@ export async function resumeAnswer(tx: Queries, messageId: string): Promise<bool
   )
   if (resumed !== 1) return false
   await tx.run(
-    sql`INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at, chunk_count)
-     SELECT id, conversation_id, ${NO_PROCESS}, 0, (SELECT count(*) FROM message_chunks c WHERE c.message_id = messages.id)
-       FROM messages WHERE id = ${messageId}`,
+    sql`INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at, chunk_count, reserved_tokens,
+            reserved_micros)
+     SELECT m.id, m.conversation_id, ${NO_PROCESS}, 0, (SELECT count(*) FROM message_chunks c WHERE c.message_id = m.id),
+            r.tokens, r.micros
+       FROM messages m JOIN answer_runs r ON r.message_id = m.id WHERE m.id = ${messageId}`,
   )
   return true
 }
 
-/** Hands an answer over: the next process with room takes it. */
-export async function releaseAnswer(tx: Queries, messageId: string, writer: string): Promise<void> {
+/**
+ * Hands an answer over: the next process with room takes it.
+ *
+ * @param isAsked false if the model was not asked for the next step, although that was counted
+ */
+export async function releaseAnswer(
+  tx: Queries,
+  messageId: string,
+  { writer, isAsked }: { writer: string; isAsked: boolean },
+): Promise<void> {
+  if (!isAsked)
+    await tx.run(sql`UPDATE answer_runs SET attempts = attempts - 1 WHERE message_id = ${messageId} AND attempts > 0`)
   await tx.run(
     sql`UPDATE answers_under_way SET writer = ${NO_PROCESS}, lease_expires_at = 0
       WHERE message_id = ${messageId} AND writer = ${writer}`,
@@ -85,22 +98,24 @@ export async function releaseAnswer(tx: Queries, messageId: string, writer: stri
 /**
  * Takes an answer that no process writes any more, if there is room: all processes together hold at most `max`.
  *
- * @returns the number of its rows; `undefined` if another process has it, or without room
+ * @returns `undefined` if another process has it
  */
 export async function takeAnswer(
   tx: Queries,
   messageId: string,
   { writer, lease, max }: { writer: string; lease: Micros; max: number },
-): Promise<number | undefined> {
+): Promise<'taken' | 'full' | undefined> {
   const clock = databaseNow(tx.dialect)
-  const row = await tx.get<{ chunk_count: number }>(
-    sql`UPDATE answers_under_way SET writer = ${writer}, lease_expires_at = ${clock} + ${lease}
-      WHERE message_id = ${messageId} AND lease_expires_at < ${clock}
-        AND (SELECT count(*) FROM answers_under_way held JOIN messages m ON m.id = held.message_id
-              WHERE held.lease_expires_at >= ${clock} AND m.role = 'assistant') < ${max}
-     RETURNING chunk_count`,
+  const held = await tx.get<{ count: number }>(
+    sql`SELECT count(*) AS count FROM answers_under_way held JOIN messages m ON m.id = held.message_id
+      WHERE held.lease_expires_at >= ${clock} AND m.role = 'assistant'`,
   )
-  return row?.chunk_count
+  if (held!.count >= max) return 'full'
+  const taken = await tx.run(
+    sql`UPDATE answers_under_way SET writer = ${writer}, lease_expires_at = ${clock} + ${lease}
+      WHERE message_id = ${messageId} AND lease_expires_at < ${clock}`,
+  )
+  return taken === 1 ? 'taken' : undefined
 }
 
 /** The number of rows of an answer that a process holds. */
@@ -110,3 +125,6 @@ export async function findHeld(tx: Queries, messageId: string): Promise<number |
   )
   return row?.chunk_count
 }
+
+/** What the steps of an answer have used. */
+export const spentOf = ({ spent }: RunRow): Spent => JSON.parse(spent) as Spent

@@ -134,8 +134,8 @@ export interface LapsedAnswer {
   is_free: number
 }
 
-/** Answers with an expired lease. By lease_expires_at. */
-export function listLapsed(db: Queries): Promise<LapsedAnswer[]> {
+/** Up to `limit` answers with an expired lease. By lease_expires_at. */
+export function listLapsed(db: Queries, limit: number): Promise<LapsedAnswer[]> {
   return db.all(
     sql`SELECT a.message_id, a.conversation_id, m.root_id, m.role, m.posted_by,
             CASE WHEN r.message_id IS NULL THEN 0 ELSE 1 END AS has_run,
@@ -143,7 +143,7 @@ export function listLapsed(db: Queries): Promise<LapsedAnswer[]> {
        FROM answers_under_way a JOIN messages m ON m.id = a.message_id
        LEFT JOIN answer_runs r ON r.message_id = a.message_id
       WHERE a.lease_expires_at < ${databaseNow(db.dialect)}
-      ORDER BY a.lease_expires_at`,
+      ORDER BY a.lease_expires_at LIMIT ${limit}`,
   )
 }
 

@@ -4,10 +4,9 @@ import { SECOND } from '../../core/units.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { type AnswerPlace, type CallMove, failed } from '../answers/calls.ts'
-import { lockStarts } from '../answers/store.ts'
 import type { CallRow } from '../answers/store-calls.ts'
 import { type TellingContext, tellDeciders } from './deciders.ts'
-import { countWaiting } from './store-waiting.ts'
+import { countWaiting, lockWaiting } from './store-waiting.ts'
 
 /** How many calls may wait for a decision. */
 const MAX_WAITING = { in_conversation: 100, of_asker: 20 }
@@ -27,7 +26,7 @@ export async function askParticipants(
 ): Promise<CallMove[]> {
   if (calls.length === 0) return []
   // The calls of a user may be in several conversations.
-  await lockStarts(tx)
+  await lockWaiting(tx)
   const { here, own } = await countWaiting(tx, calls[0]!.call)
   const room = Math.max(0, Math.min(MAX_WAITING.in_conversation - here, MAX_WAITING.of_asker - own))
   const asked = calls.slice(0, room)

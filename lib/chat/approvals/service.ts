@@ -14,6 +14,9 @@ import { type ApprovalRow, findApprovals, listApprovals, listVotes } from './sto
 /** How many approvals a page looks at for those on which its reader may decide. */
 const MAX_LOOKED_AT = 1_000
 
+/** How many of them are read at a time, at least. */
+const READ_AT_ONCE = 200
+
 /**
  * A page of the approvals of the actor's conversations, newest first.
  *
@@ -54,17 +57,17 @@ async function readPage(
   { mine, limit, ...filter }: Omit<ApprovalsQuery, 'limit'> & { limit: number },
 ): Promise<{ rows: Judged[]; next_after?: string }> {
   const rows: Judged[] = []
+  const size = mine ? Math.max(limit, READ_AT_ONCE) : limit
   let after = filter.after
-  for (let looked = 0; looked < MAX_LOOKED_AT; ) {
-    const found = await listApprovals(db, actor.user_id, { ...filter, after, limit: limit + 1 })
-    for (const row of found.slice(0, limit)) {
+  for (let looked = 0; looked < MAX_LOOKED_AT; looked += size) {
+    const found = await listApprovals(db, actor.user_id, { ...filter, after, limit: size + 1 })
+    for (const row of found.slice(0, size)) {
       if (rows.length === limit) return { rows, next_after: after! }
       const may_decide = judge(ctx, actor, row, { ...row, actor })
       if (may_decide || !mine) rows.push({ row, may_decide })
       after = row.id
     }
-    if (found.length <= limit) return { rows }
-    looked += limit
+    if (found.length <= size) return { rows }
   }
   return { rows, next_after: after! }
 }

@@ -96,7 +96,7 @@ function findOwn(
     sql`SELECT ${COLUMNS}, own.role, v.policy, v.frozen_at
        FROM ${JOINED} JOIN participants own ON own.conversation_id = c.conversation_id AND own.user_id = ${userId}
        JOIN conversations v ON v.id = c.conversation_id AND v.deleted_at IS NULL
-       ${where(sql`m.deleted_at IS NULL`, ...wanted)}
+       ${where(sql`m.deleted_at IS NULL AND NOT ${isErasedAuthor(sql`m.posted_by`)}`, ...wanted)}
       ORDER BY c.id DESC LIMIT ${limit}`,
   )
 }

@@ -22,6 +22,11 @@ export function listSpent(db: Queries, userId: string, periods: readonly Limited
   )
 }
 
+/** What is reserved for the answers in progress, and what those have used that wait for participants. */
+const UNDER_WAY = sql`SELECT message_id, reserved_tokens AS tokens, reserved_micros AS micros FROM answers_under_way
+  UNION ALL SELECT r.message_id, r.tokens, r.micros FROM answer_runs r
+   WHERE NOT EXISTS (SELECT 1 FROM answers_under_way a WHERE a.message_id = r.message_id)`
+
 function spentIn(userId: string, { scope, period, starts_at, resets_at }: LimitedPeriod): Sql {
   const isOwn = scope === 'user' ? sql`AND m.posted_by = ${userId}` : sql``
   const [dimension, key] = scope === 'user' ? ['user', userId] : ['all', '']
@@ -29,9 +34,8 @@ function spentIn(userId: string, { scope, period, starts_at, resets_at }: Limite
          CAST(r.answers + coalesce(t.answers, 0) AS BIGINT) AS answers,
          CAST(r.tokens + coalesce(t.prompt_tokens, 0) + coalesce(t.completion_tokens, 0) AS BIGINT) AS tokens,
          CAST(r.micros + coalesce(t.cost_micros, 0) AS BIGINT) AS cost_micros
-    FROM (SELECT count(*) AS answers, coalesce(sum(a.reserved_tokens), 0) AS tokens,
-                 coalesce(sum(a.reserved_micros), 0) AS micros
-            FROM answers_under_way a JOIN messages m ON m.id = a.message_id
+    FROM (SELECT count(*) AS answers, coalesce(sum(u.tokens), 0) AS tokens, coalesce(sum(u.micros), 0) AS micros
+            FROM (${UNDER_WAY}) AS u JOIN messages m ON m.id = u.message_id
            WHERE m.role = 'assistant' AND m.created_at >= ${starts_at} AND m.created_at < ${resets_at} ${isOwn}) AS r
     LEFT JOIN usage_totals t ON t.dimension = ${dimension!} AND t.unit = ${period} AND t.starts_at = ${starts_at}
           AND t.key = ${key!}`

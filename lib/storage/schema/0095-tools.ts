@@ -31,6 +31,7 @@ export const tools: Migration = {
       decided_at BIGINT)`,
     'CREATE INDEX tool_calls_of_answer ON tool_calls (message_id)',
     'CREATE INDEX tool_calls_of_asker ON tool_calls (user_id) WHERE user_id IS NOT NULL',
+    "CREATE INDEX approvals_of_asker ON tool_calls (user_id) WHERE approval = 'waiting'",
     'CREATE INDEX approvals_of_conversation ON tool_calls (conversation_id, id) WHERE approval IS NOT NULL',
     "CREATE INDEX approvals_waiting ON tool_calls (id) WHERE approval = 'waiting'",
     `CREATE TABLE approval_votes (
@@ -42,12 +43,15 @@ export const tools: Migration = {
       reason TEXT)`,
     'CREATE INDEX votes_of_call ON approval_votes (call_id)',
     'CREATE UNIQUE INDEX votes_of_user ON approval_votes (user_id, call_id) WHERE user_id IS NOT NULL',
-    // `attempts`: how often the model was asked for the step after `step`. `spent`: what the steps so far have used, as JSON.
+    // `attempts`: how often the model was asked for the step after `step`. `spent`: what the steps so far have used, as JSON; of that, tokens
+    // and cost count for quotas while the answer waits.
     `CREATE TABLE answer_runs (
       message_id ${key} PRIMARY KEY REFERENCES messages (id) ON DELETE CASCADE,
       step INTEGER NOT NULL,
       attempts INTEGER NOT NULL,
       ran_ms BIGINT NOT NULL,
-      spent TEXT NOT NULL)${lean}`,
+      spent TEXT NOT NULL,
+      tokens BIGINT NOT NULL,
+      micros BIGINT NOT NULL)${lean}`,
   ],
 }

@@ -77,7 +77,7 @@ it.each([
   await storage.backup(copy)
   await storage.close()
   const restored = `sqlite:${join(folder, 'restored.db')}`
-  expect(await restoreStorage(restored, copy, options)).toEqual({ mails: 0, webhooks })
+  expect(await restoreStorage(restored, copy, options)).toEqual({ mails: 0, webhooks, answers: 0, approvals: 0 })
   expect(await stateOf(restored)).toEqual(expected)
   // Started without a restore, too.
   expect(await stateOf(`sqlite:${copy}`)).toEqual(DISABLED)
