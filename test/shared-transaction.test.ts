@@ -188,6 +188,8 @@ describeOnEachDatabase('withTransaction', (openUrl, dialect) => {
       }
       expect((await chat.threads.list(actor, talk.conversation_id, {})).threads).toEqual([])
       expect(() => (chat as never as typeof service.chat).events).toThrow('chat.events cannot be part')
+      const decide = async () => (chat as never as typeof service.chat).approvals.decide(actor, 'x', { approve: true })
+      expect(await codeOf(decide())).toBe('conflict')
       return { chat }
     })
     await expect(kept.chat.messages.reply(actor, root.message_id, { content: 'late' })).rejects.toThrow('is over')
