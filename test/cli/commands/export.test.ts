@@ -63,7 +63,10 @@ it('an archive and a copy are piped, with nothing else on standard output', asyn
   expect((await run(['user', 'list', ...other], { cwd })).stdout).toContain('ada@example.org')
 
   const [program, ...args] = commandOf(['backup', '-'])
-  writeFileSync(join(cwd, 'copy.db'), execFileSync(program!, args, { cwd, stdio: ['ignore', 'pipe', 'ignore'] }))
+  writeFileSync(
+    join(cwd, 'copy.db'),
+    execFileSync(program!, args, { cwd, stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 2 ** 26 }),
+  )
   const copied = await run(['user', 'list', '--database', 'sqlite:./copy.db'], { cwd })
   expect(copied.stdout).toContain('ada@example.org')
   expect(readdirSync(join(cwd, 'data')).filter((name) => name.includes('copy'))).toEqual([])
