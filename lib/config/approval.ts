@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { ApprovalRule } from './approval-rule.ts'
 import { flag, integer, key, oneOf, section } from './key.ts'
 
 /** The default of `expires_seconds`: a day. */
@@ -32,15 +33,6 @@ const HostedApproval = v.strictObject({
   expires_seconds: v.optional(expiry),
 })
 type HostedApproval = v.InferOutput<typeof HostedApproval>
-
-/** The approval that a call needs before it runs. */
-export interface ApprovalRule {
-  by: 'asker' | 'admins' | 'members'
-  quorum: number
-  not_asker: boolean
-  keys: boolean
-  expires_seconds: number
-}
 
 /** What is wrong with the approval in a section: its key, and why. */
 export function approvalProblem(

@@ -1,7 +1,7 @@
 import { type CallMove, failed } from '../../chat/answers/calls.ts'
 import { CALL_FAILURES } from '../../chat/answers/rules-calls.ts'
 import type { CallRow } from '../../chat/answers/store-calls.ts'
-import type { ApprovalRule } from '../../config/approval.ts'
+import type { ApprovalRule } from '../../config/approval-rule.ts'
 import type { Log, ToolBefore } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
 import { fromStoredValue } from '../../core/stored-value.ts'

@@ -1,4 +1,4 @@
-import type { ApprovalRule } from '../../config/approval.ts'
+import type { ApprovalRule } from '../../config/approval-rule.ts'
 import type { Actor } from '../../core/actor.ts'
 import { refuseUnknown } from '../../core/known-names.ts'
 import type { PartPiece } from '../provider.ts'

@@ -1,4 +1,4 @@
-import type { ApprovalRule } from '../../config/approval.ts'
+import type { ApprovalRule } from '../../config/approval-rule.ts'
 import type { ToolCall, ToolPart } from './definition.ts'
 
 /** A tool as answers use it. */

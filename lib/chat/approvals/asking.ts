@@ -1,4 +1,4 @@
-import type { ApprovalRule } from '../../config/approval.ts'
+import type { ApprovalRule } from '../../config/approval-rule.ts'
 import { toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'

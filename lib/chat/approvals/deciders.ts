@@ -1,7 +1,7 @@
 import { toActor } from '../../accounts/users/rules.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import { isActive } from '../../accounts/users/store-bots.ts'
-import type { ApprovalRule } from '../../config/approval.ts'
+import type { ApprovalRule } from '../../config/approval-rule.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'

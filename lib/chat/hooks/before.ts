@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { findSubjects } from '../../accounts/users/store-subjects.ts'
-import { type ApprovalRule, readApproval } from '../../config/approval.ts'
+import { readApproval } from '../../config/approval.ts'
+import type { ApprovalRule } from '../../config/approval-rule.ts'
 import type { Context, Hooks, JoinBefore, Log, MessageBefore, ToolBefore } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
