@@ -1,3 +1,5 @@
+import { contextOf } from '../../core/context-of.ts'
+import { invoke as call } from '../../core/use-case.ts'
 import { route } from '../../endpoint.ts'
 import { Approval, ApprovalPage, Decided, Decision } from './schema.ts'
 import * as service from './service.ts'
@@ -38,6 +40,6 @@ export const decide = route({
   body: Decision,
   errors: service.decide.errors,
   handler: async ({ chat, actor, params, body }) => ({
-    approval: await chat.approvals.decide(actor, params.call_id, body),
+    approval: (await call(contextOf(chat), service.decide, [actor, params.call_id], body)) as Approval,
   }),
 })

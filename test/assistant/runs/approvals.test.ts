@@ -153,6 +153,9 @@ describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
       })
     const refused = await decide(call_id)
     expect([refused.status, (await refused.json()).reason]).toEqual([403, 'key'])
+    // A newer client may send more.
+    const decided = await ada.approvals.decide(call_id, { approve: true, later: 1 } as never)
+    expect(decided.approval.state).toBe('approved')
   })
 
   it('is decided once by fifty at once, on two nodes', async () => {
