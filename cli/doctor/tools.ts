@@ -1,6 +1,7 @@
 import { createAssistants } from '../../lib/assistant/assistants.ts'
 import { type Config, ConfigError } from '../../lib/config/parse.ts'
 import type { ToolConfig } from '../../lib/config/tools.ts'
+import { lowerNamed } from '../../lib/core/headers.ts'
 import { callConfigured } from '../../lib/outgoing/configured.ts'
 import { type Finding, failure, ok } from './finding.ts'
 import { describeFailure } from './http.ts'
@@ -27,12 +28,10 @@ function invalid(config: Config): Finding[] {
   }
 }
 
-async function checkTool(name: string, { url, headers = [] }: ToolConfig): Promise<Finding> {
-  const pairs = headers.map((header) => header.split(/: *(.*)/s, 2) as [string, string])
+async function checkTool(name: string, { url, headers }: ToolConfig): Promise<Finding> {
   const call = { method: 'OPTIONS', body: '', max_body: 0, signal: AbortSignal.timeout(TIMEOUT_MS) }
   try {
-    const named = Object.fromEntries(pairs.map(([header, value]) => [header.toLowerCase(), value]))
-    const { status } = await callConfigured(url!, { ...call, headers: named })
+    const { status } = await callConfigured(url!, { ...call, headers: lowerNamed(headers) })
     if (status < 500 || status === NOT_IMPLEMENTED)
       return ok('tools.reachable', `The address of the tool ${name} responds.`)
     return failure('tools.failing', `The tool ${name} returns status ${status} at ${url}.`, 'Check its server.')

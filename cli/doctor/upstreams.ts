@@ -2,6 +2,7 @@ import { createProvider } from '../../lib/accounts/oauth/provider.ts'
 import { type AssistantConfig, DEFAULT_KEY, defaultAssistant, namedAssistants } from '../../lib/config/assistants.ts'
 import { oauthProviders, type ProviderSettings } from '../../lib/config/oauth.ts'
 import type { Config } from '../../lib/config/parse.ts'
+import { lowerNamed } from '../../lib/core/headers.ts'
 import { currentMicros } from '../../lib/core/time.ts'
 import { createOutgoing } from '../../lib/outgoing/outgoing.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
@@ -71,10 +72,9 @@ async function checkAssistants(config: Config): Promise<Finding[]> {
 async function checkAssistant(assistant: AssistantConfig): Promise<Finding[]> {
   const section = assistant.key === DEFAULT_KEY ? 'assistant' : `assistants.${assistant.key}`
   const url = `${(assistant.base_url ?? 'https://api.openai.com/v1').replace(/\/+$/, '')}/models`
-  const pairs = assistant.headers.map((header) => header.split(/: *(.*)/s, 2) as [string, string])
   const headers = {
     ...(assistant.api_key && { authorization: `Bearer ${assistant.api_key}` }),
-    ...Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])),
+    ...lowerNamed(assistant.headers),
   }
   const answer = await ask(url, headers)
   if (answer.failure !== undefined)

@@ -2,6 +2,7 @@ import { AnswerFailure } from '../chat/answers/answer-failure.ts'
 import type { PartChange } from '../chat/answers/schema-parts.ts'
 import { type Attachment, MAX_FILES } from '../chat/attachments/schema.ts'
 import { isStorable } from '../core/schema.ts'
+import { wholeBegin } from '../core/whole-begin.ts'
 import { wholeLength } from '../core/whole-text.ts'
 import { toJsonText } from './json-value.ts'
 import type { CheckedPart } from './pieces.ts'
@@ -19,6 +20,9 @@ export const MAX_ROW_TEXT = 10_000
 
 /** The maximum size of a row, in bytes of JSON. */
 export const MAX_ROW = 64 * 1024
+
+/** The maximum size of an input or an output, in bytes of JSON: a row has the name of the tool, its title and its state beside it. */
+export const MAX_VALUE = MAX_ROW - 2048
 
 /** What an answer may have beside text and reasoning. */
 const MOST = { parts: 256, rows: 1_000, bytes: 1024 * 1024 }
@@ -86,8 +90,7 @@ export function createAnswerParts({ next, add }: RowSink, id: () => string, { st
     reasoning.half = all.slice(whole.length)
     count({ parts: 0, rows: 0, bytes: provider_data?.length ?? 0 })
     for (let rest = whole, own = provider_data; rest !== '' || own !== undefined; own = undefined) {
-      const begin = rest.slice(0, MAX_ROW_TEXT)
-      const piece = begin.slice(0, wholeLength(begin))
+      const piece = wholeBegin(rest, MAX_ROW_TEXT)
       rest = rest.slice(piece.length)
       const at = next()
       const isNew = at !== reasoning.end

@@ -1,4 +1,4 @@
-import { MAX_ROW } from './answer-parts.ts'
+import { MAX_VALUE } from './answer-parts.ts'
 import { isExactJson } from './json-value.ts'
 import type { CheckedCall } from './pieces.ts'
 
@@ -12,9 +12,6 @@ export interface AskedCall {
   /** What the provider keeps with it, as JSON. */
   provider_data?: string
 }
-
-/** The maximum size of an input, in bytes of JSON: a row has the name of the tool, its title and its state beside it. */
-const MAX_INPUT = MAX_ROW - 2048
 
 /** A call that a provider has yielded. It never throws: the model is told of an input that is broken. */
 export function toAskedCall({ tool_call: { id, name, input }, provider_data }: CheckedCall): AskedCall {
@@ -32,7 +29,7 @@ function toInput(input: unknown): AskedCall['input'] {
   try {
     const value = typeof input === 'string' ? parse(input) : (input ?? {})
     if (!isExactJson(value)) return broken
-    return Buffer.byteLength(JSON.stringify(value)) > MAX_INPUT ? broken : { value }
+    return Buffer.byteLength(JSON.stringify(value)) > MAX_VALUE ? broken : { value }
   } catch {
     // No JSON, or an object that throws when it is read.
     return broken
@@ -41,6 +38,6 @@ function toInput(input: unknown): AskedCall['input'] {
 
 function parse(text: string): unknown {
   // Each unit has a byte of UTF-8 or more; spaces between values are not worth the time of a parser.
-  if (text.length > 4 * MAX_INPUT) throw new RangeError()
+  if (text.length > 4 * MAX_VALUE) throw new RangeError()
   return text.trim() === '' ? {} : JSON.parse(text)
 }

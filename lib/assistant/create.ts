@@ -1,4 +1,5 @@
 import type { AssistantConfig } from '../config/assistants.ts'
+import { splitHeader } from '../core/headers.ts'
 import { createEcho } from './echo.ts'
 import { createOpenAi } from './openai/provider.ts'
 import type { Assistant } from './provider.ts'
@@ -19,9 +20,4 @@ export function createAssistant({
   if (provider === 'echo') return createEcho()
   // `parseConfig` refuses `openai` without a model.
   return createOpenAi({ base_url, model: model!, api_key, headers: headers.map(splitHeader), images, text_files })
-}
-
-function splitHeader(header: string): [name: string, value: string] {
-  const colon = header.indexOf(':')
-  return [header.slice(0, colon), header.slice(colon + 1).trim()]
 }

@@ -6,7 +6,7 @@ import { insertPart } from '../chat/answers/store-parts.ts'
 import { addGenerated } from '../chat/attachments/generated.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
 import type { Context } from '../context.ts'
-import { wholeLength } from '../core/whole-text.ts'
+import { wholeBegin } from '../core/whole-begin.ts'
 import type { Tx } from '../live/transaction/transaction.ts'
 import { MAX_ROW_TEXT } from './answer-parts.ts'
 
@@ -82,8 +82,7 @@ function takeRows(draft: Draft): DraftRow[] {
 }
 
 function takeText(draft: Draft): string {
-  const next = draft.pending.slice(0, draft.chunk_length)
-  const text = next.length < draft.pending.length ? next.slice(0, wholeLength(next)) : next
+  const text = wholeBegin(draft.pending, draft.chunk_length)
   draft.pending = draft.pending.slice(text.length)
   return text
 }

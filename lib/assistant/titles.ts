@@ -10,7 +10,7 @@ import { findEntry } from '../chat/metering/store.ts'
 import type { Context, UsedTokens } from '../context.ts'
 import { splitRoles } from '../core/actor.ts'
 import { ChatError, causeText } from '../core/errors.ts'
-import { wholeLength } from '../core/whole-text.ts'
+import { wholeBegin } from '../core/whole-begin.ts'
 import type { Tx } from '../live/transaction/transaction.ts'
 import type { Queries } from '../storage/database.ts'
 import type { TaskHandler } from '../tasks/runner.ts'
@@ -107,8 +107,8 @@ async function toRequest(
     metadata: {},
     ...{ tools: [], step: 1, so_far: [] },
     turns: [
-      { role: 'user', content: begin(question), user_id },
-      { role: 'assistant', content: begin(message.content) },
+      { role: 'user', content: wholeBegin(question, MAX_SHOWN), user_id },
+      { role: 'assistant', content: wholeBegin(message.content, MAX_SHOWN) },
       { role: 'user', content: REQUEST },
     ],
     open: (): AsyncIterable<Uint8Array> => {
@@ -116,11 +116,6 @@ async function toRequest(
     },
     signal: AbortSignal.any([stopping, AbortSignal.timeout(timeout_seconds * 1000)]),
   }
-}
-
-function begin(text: string, length = MAX_SHOWN): string {
-  const some = text.slice(0, length)
-  return some.length < text.length ? some.slice(0, wholeLength(some)) : some
 }
 
 async function read(
@@ -168,5 +163,5 @@ export function toTitle(text: string): string {
     .map((each) => each.replace(/\p{C}/gu, '').trim())
     .find((each) => each !== '')
   const bare = /^["'“„«](.*)["'”“»]$/u.exec(line ?? '')?.[1] ?? line ?? ''
-  return begin(bare.trim(), MAX_TITLE).trim()
+  return wholeBegin(bare.trim(), MAX_TITLE).trim()
 }

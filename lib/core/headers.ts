@@ -39,3 +39,14 @@ export const RESULT_HEADERS = {
   'Stream-Position': 'stream_position',
   'Idempotency-Replayed': 'idempotency_replayed',
 } as const
+
+/** The name and the value of a configured header, `Name: value`. */
+export function splitHeader(header: string): [name: string, value: string] {
+  const colon = header.indexOf(':')
+  return [header.slice(0, colon), header.slice(colon + 1).trim()]
+}
+
+/** Configured headers by their names, in lower case. */
+export function lowerNamed(headers: readonly string[] = []): Record<string, string> {
+  return Object.fromEntries(headers.map(splitHeader).map(([name, value]) => [name.toLowerCase(), value]))
+}

@@ -1,3 +1,5 @@
+import { wellFormed } from '../core/whole-begin.ts'
+
 /**
  * A `Content-Disposition` header with a name (RFC 6266): in ASCII for what reads nothing else, and completely.
  *
@@ -16,7 +18,8 @@ export function contentDisposition(kind: 'attachment' | 'inline', name: string):
 
 /** RFC 8187, section 3.2.1: `attr-char` as they are, all others by their bytes of UTF-8. */
 function encodeExtended(text: string): string {
-  return encodeURIComponent(
-    text.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD'),
-  ).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+  return encodeURIComponent(wellFormed(text)).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 }

@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)('a call of a tool that waits for approval, in the w
     expect(problems).toEqual([])
   }, 120_000)
 
-  it('says that somebody was faster', async () => {
+  it('says that another user was faster', async () => {
     const { open, ask, grace, problems } = await openApproval({ by: 'members' })
     const page = await open('ada')
     await ask()

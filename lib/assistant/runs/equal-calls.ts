@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { fromStoredValue } from '../../core/stored-value.ts'
 
 /** A value as JSON with the names of its fields in order: equal values give equal texts. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)
       ? Object.fromEntries(Object.entries(each).sort(([one], [other]) => (one < other ? -1 : 1)))

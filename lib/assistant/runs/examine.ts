@@ -1,6 +1,7 @@
 import { type CallMove, failed } from '../../chat/answers/calls.ts'
 import { CALL_FAILURES } from '../../chat/answers/rules-calls.ts'
 import type { CallRow } from '../../chat/answers/store-calls.ts'
+import { readApproval } from '../../config/approval.ts'
 import type { ApprovalRule } from '../../config/approval-rule.ts'
 import type { Log, ToolBefore } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
@@ -32,7 +33,7 @@ export interface Judging {
 }
 
 /** The rule of a call that was made before, whose result is unknown, and that has none of its own. */
-const AFTER_UNKNOWN: ApprovalRule = { by: 'asker', quorum: 1, not_asker: false, keys: false, expires_seconds: 86_400 }
+const AFTER_UNKNOWN = readApproval({ by: 'asker' })
 
 /**
  * Decides what becomes of a call that was requested: it is refused, participants decide on it, or it can start.

@@ -98,7 +98,10 @@ export function createRuns(
     }
     const woken = () =>
       new Promise<void>((resolve) => {
-        run.wake = resolve
+        run.wake = () => {
+          run.wake = undefined
+          resolve()
+        }
       })
     try {
       await writeAnswer(deps, { assistant, row, run, taken, isDraining, woken })

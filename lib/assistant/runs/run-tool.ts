@@ -5,15 +5,12 @@ import type { Log } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { causeText } from '../../core/errors.ts'
 import { fromStoredValue } from '../../core/stored-value.ts'
-import { MAX_ROW } from '../answer-parts.ts'
+import { MAX_VALUE } from '../answer-parts.ts'
 import type { SaveFile } from '../ask.ts'
 import { toJsonText } from '../json-value.ts'
 import { type ToolCall, ToolFailure } from '../tools/definition.ts'
 import { OutcomeUnknown, OutputTooLarge, type Tool } from '../tools/tool.ts'
 import { toResultParts } from './result-parts.ts'
-
-/** What a row has beside the output. */
-const MAX_OUTPUT = MAX_ROW - 2048
 
 /** A call that has started. */
 export interface StartedCall {
@@ -83,7 +80,7 @@ async function run(
 /** @returns the output as it is stored; `undefined` if it is too long. @throws Error for what JSON cannot have */
 function toOutputText(output: unknown): string | undefined {
   const text = toJsonText([output], 'output of a tool')
-  return Buffer.byteLength(text) > MAX_OUTPUT ? undefined : text
+  return Buffer.byteLength(text) > MAX_VALUE ? undefined : text
 }
 
 /** Rejects as soon as one of the signals aborts, whatever the work does. */

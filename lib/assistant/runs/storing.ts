@@ -112,7 +112,6 @@ export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
         }
         const micros = costOf(spent, modelOf(ctx.config, end.assistant).price)
         await putRun(tx, message_id, { step: end.step, ran_ms: end.ran_ms, spent, micros })
-        run.stored += rows.length
         return { calls: rows, spent }
       })
     },
@@ -144,8 +143,11 @@ export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
         }
         const state = stateOfRun([...states.values()])
         if (state === 'waiting' && !isEnding) await pauseAnswer(tx, run.message_id, run.writer, ran_ms)
-        if (state === 'over' && !isEnding) await countAttempt(tx, run.message_id, ran_ms)
-        run.stored = (await findHeld(tx, run.message_id)) ?? run.stored
+        if (state === 'over' && !isEnding) {
+          await countAttempt(tx, run.message_id, ran_ms)
+          // Text follows: decisions of participants may have added rows as well.
+          run.stored = (await findHeld(tx, run.message_id))!
+        }
         return { state, states, started: started.map(({ call }) => byId.get(call.id)!), asker }
       })
     },
@@ -166,7 +168,6 @@ export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
 /** The calls that a step has asked for, as they are stored. */
 async function readStored(tx: Tx, run: Draft, ids: readonly string[]): Promise<{ calls: CallRow[]; spent: Spent }> {
   const calls = (await listCalls(tx, run.message_id)).filter(({ id }) => ids.includes(id))
-  run.stored = (await findHeld(tx, run.message_id)) ?? run.stored
   return { calls, spent: spentOf((await findRun(tx, run.message_id))!) }
 }
 

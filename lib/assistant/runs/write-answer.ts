@@ -10,7 +10,6 @@ import type { Context } from '../../context.ts'
 import { isBeyondLimits, type StepPlace } from '../answer-parts.ts'
 import { type AnswerOutcome, ask, type OpenFile, type SaveFile, STOPPING } from '../ask.ts'
 import type { AssistantSettings } from '../assistants.ts'
-import { withResult } from '../call-results.ts'
 import type { Draft } from '../drafts.ts'
 import type { GivenPart } from '../provider.ts'
 import { readSoFar, toSoFar } from '../so-far.ts'
@@ -156,6 +155,6 @@ function withValues(parts: readonly GivenPart[], calls: readonly CallRow[]): Giv
   const byId = new Map(calls.map((call) => [call.id, call]))
   return parts.map((part) => {
     const call = part.type === 'tool' ? byId.get(part.call_id) : undefined
-    return call ? withResult({ ...part, ...valuesOf(call) } as GivenPart) : part
+    return call ? { ...part, ...valuesOf(call) } : part
   })
 }

@@ -1,5 +1,6 @@
 import { approvalOf } from '../../config/approval.ts'
 import type { ToolConfig } from '../../config/tools.ts'
+import { lowerNamed } from '../../core/headers.ts'
 import { type ConfiguredAnswer, callConfigured } from '../../outgoing/configured.ts'
 import { OutgoingFailure } from '../../outgoing/failure.ts'
 import { type ToolCall, ToolFailure } from './definition.ts'
@@ -18,7 +19,7 @@ export function toHttpTool(name: string, settings: ToolConfig, schema: object): 
   const rule = approvalOf(approval)
   // The model needs no address of a standard.
   const { $schema: _, ...shown } = schema as { $schema?: unknown }
-  const headers = Object.fromEntries((settings.headers ?? []).map(splitHeader))
+  const headers = lowerNamed(settings.headers)
   return {
     ...{ name, title, description: settings.description!, schema: shown, idempotent, timeout_seconds, show },
     fixedApproval: rule,
@@ -84,9 +85,4 @@ function contentOf({ body, is_whole }: ConfiguredAnswer): { output?: unknown; de
     // Without an object it says nothing, whatever it is.
     return {}
   }
-}
-
-function splitHeader(header: string): [name: string, value: string] {
-  const colon = header.indexOf(':')
-  return [header.slice(0, colon).toLowerCase(), header.slice(colon + 1).trim()]
 }

@@ -1,4 +1,4 @@
-import type { OutputUnit, Schema, SchemaDraft } from '@cfworker/json-schema'
+import type { OutputUnit, Schema, SchemaDraft, Validator } from '@cfworker/json-schema'
 import { issueText } from './issue-text.ts'
 import type { Tool } from './tool.ts'
 
@@ -6,10 +6,11 @@ import type { Tool } from './tool.ts'
 export function checkedBySchema(schema: object): Tool['validate'] {
   // The checker notes addresses in the schema.
   const own = structuredClone(schema) as Schema
+  let loading: Promise<Validator> | undefined
   return async (input) => {
     try {
-      const { Validator } = await import('@cfworker/json-schema')
-      const { valid, errors } = new Validator(own, draftOf(own), false).validate(input)
+      loading ??= import('@cfworker/json-schema').then((library) => new library.Validator(own, draftOf(own), false))
+      const { valid, errors } = (await loading).validate(input)
       return valid ? { value: input } : { issues: issueText(leavesOf(errors).map(toIssue)) }
     } catch (error) {
       return { issues: 'The input could not be checked.', error }

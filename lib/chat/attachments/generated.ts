@@ -1,6 +1,6 @@
+import { toActor } from '../../accounts/users/rules.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
-import { splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { toList } from './rules.ts'
@@ -29,8 +29,7 @@ export async function storeGenerated(
 ): Promise<Attachment> {
   const user = await findUser(ctx.db, userId)
   if (!user || user.disabled_at) throw new ChatError('not_found')
-  const actor = { user_id: user.id, roles: splitRoles(user.roles) }
-  return (await upload(ctx, actor, conversationId, file)).attachment
+  return (await upload(ctx, toActor(user), conversationId, file)).attachment
 }
 
 /** Gives an answer a file that was stored for it, unless that is gone or the answer has as many as a message may have. */

@@ -3,7 +3,7 @@ import { type Micros, sql } from '../../storage/sql.ts'
 import type { NotificationKind } from './schema.ts'
 
 /** A notification of kind `approval` before a change. */
-export interface ApprovalRow {
+export interface ApprovalNotification {
   user_id: string
   kind: NotificationKind
   read_at: Micros | null
@@ -16,16 +16,16 @@ export async function removeReadApprovals(tx: Queries, messageId: string): Promi
 }
 
 /** Removes the notification of kind `approval` that a user has of a message, if it is shown. By primary key. @returns what was removed */
-export function removeApproval(tx: Queries, messageId: string, userId: string): Promise<ApprovalRow[]> {
-  return tx.all<ApprovalRow>(
+export function removeApproval(tx: Queries, messageId: string, userId: string): Promise<ApprovalNotification[]> {
+  return tx.all<ApprovalNotification>(
     sql`DELETE FROM notifications WHERE id = ${messageId} AND user_id = ${userId} AND kind = 'approval' AND hidden = 0
       RETURNING user_id, kind, read_at, hidden`,
   )
 }
 
 /** Marks the notifications of kind `approval` of a message as read. By primary key. @returns those that were shown, as they were */
-export async function readApprovals(tx: Queries, messageId: string, now: Micros): Promise<ApprovalRow[]> {
-  const rows = await tx.all<ApprovalRow>(
+export async function readApprovals(tx: Queries, messageId: string, now: Micros): Promise<ApprovalNotification[]> {
+  const rows = await tx.all<ApprovalNotification>(
     sql`UPDATE notifications SET read_at = ${now} WHERE id = ${messageId} AND kind = 'approval' AND read_at IS NULL
       RETURNING user_id, kind, read_at, hidden`,
   )

@@ -1,34 +1,27 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import type { ParticipantRole } from '../../../lib/core/access.ts'
 import { type ApprovalOptions, defineTool } from '../../../lib/index.ts'
 import { exportConversation } from '../../../lib/storage/archive/conversation-export.ts'
 import { stopCopiedAnswers } from '../../../lib/storage/copied-answers.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, innerState, type TestService, times } from '../../support/service.ts'
-import { ANY, ask, askIn, call, type ScriptedOptions, startScripted } from './world.ts'
+import { codeOf, innerState, times } from '../../support/service.ts'
+import { ANY, ask, askIn, call, type ScriptedOptions, useServices } from './world.ts'
 
 const twoSteps: ScriptedOptions['script'] = ({ step }) => (step === 1 ? [call('pay', { amount: 5 })] : ['Well.'])
 
 describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
-  const services: TestService[] = []
-  let url: string
+  const { start } = useServices(openUrl)
   let paid = 0
-
-  beforeEach(async () => {
-    url = await openUrl()
+  beforeEach(() => {
     paid = 0
-  })
-  afterEach(async () => {
-    for (const service of services.splice(0)) await service.close()
   })
 
   /** Ada has asked, and a call waits. */
   async function waiting(approval: ApprovalOptions, options: Partial<ScriptedOptions> & { show?: 'name' } = {}) {
     const { show, ...rest } = options
     const pay = defineTool({ description: 'Pays', input: ANY, approval, run: () => ++paid, ...(show && { show }) })
-    const { service, requests } = await startScripted(url, { tools: { pay }, script: twoSteps, ...rest })
-    services.push(service)
+    const { service, requests } = await start({ tools: { pay }, script: twoSteps, ...rest })
     const world = await askIn(service)
     await world.untilWaiting()
     const [{ call_id }] = (await world.ada.approvals.list({})).approvals as unknown as [{ call_id: string }]
@@ -161,8 +154,7 @@ describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
   it('is decided once by fifty at once, on two nodes', async () => {
     const { ada, grace, call_id, service, untilEnded } = await waiting({ by: 'members' })
     const pay = defineTool({ description: 'Pays', input: ANY, approval: { by: 'members' }, run: () => ++paid })
-    const { service: other } = await startScripted(url, { tools: { pay }, script: twoSteps })
-    services.push(other)
+    const { service: other } = await start({ tools: { pay }, script: twoSteps })
     const actors = [await service.chat.users.actor(ada.id), await service.chat.users.actor(grace.id)]
     const outcomes = await Promise.all(
       times(50, (n) =>

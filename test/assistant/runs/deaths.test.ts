@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { defineTool } from '../../../lib/index.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { ageLeases } from '../../support/assistant.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, type TestService } from '../../support/service.ts'
-import { ANY, ask, askIn, call, type ScriptedOptions, startScripted } from './world.ts'
+import { ANY, ask, askIn, call, type ScriptedOptions, useServices } from './world.ts'
 
 /** Another node takes an answer within seconds. */
 const PATIENT = { timeout: 20_000 }
@@ -32,21 +32,7 @@ function createStuck(options: { idempotent?: boolean } = {}) {
 const twoSteps: ScriptedOptions['script'] = ({ step }) => (step === 1 ? [call('tool')] : ['So it is.'])
 
 describeOnEachDatabase('an answer with tools whose process dies', (openUrl) => {
-  const services: TestService[] = []
-  let url: string
-
-  beforeEach(async () => {
-    url = await openUrl()
-  })
-  afterEach(async () => {
-    for (const service of services.splice(0)) await service.close()
-  })
-
-  async function start(options: ScriptedOptions) {
-    const started = await startScripted(url, options)
-    services.push(started.service)
-    return started
-  }
+  const { services, start } = useServices(openUrl)
 
   /** Makes another node take what a node has, as if that node were dead; its timer may renew its leases in between. */
   const takeOver = (from: TestService, by: TestService, isTaken: () => Promise<boolean> | boolean) =>

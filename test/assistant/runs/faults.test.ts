@@ -1,33 +1,18 @@
 import * as v from 'valibot'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { ChatError } from '../../../lib/core/errors.ts'
 import { defineTool, toolResult } from '../../../lib/index.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { ageLeases } from '../../support/assistant.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, innerState, startService, startThread, type TestService, times } from '../../support/service.ts'
-import { ANY, ask, askIn, call, type ScriptedOptions, startScripted } from './world.ts'
+import { codeOf, innerState, startService, startThread, times } from '../../support/service.ts'
+import { ANY, ask, askIn, call, type ScriptedOptions, useServices } from './world.ts'
 
 const PATIENT = { timeout: 20_000 }
 const same = defineTool({ description: 'Repeats', input: ANY, run: (input) => input })
 
 describeOnEachDatabase('an answer that calls tools, where something goes wrong', (openUrl) => {
-  const services: TestService[] = []
-  let url: string
-
-  beforeEach(async () => {
-    url = await openUrl()
-  })
-  afterEach(async () => {
-    vi.restoreAllMocks()
-    for (const service of services.splice(0)) await service.close()
-  })
-
-  async function start(options: ScriptedOptions) {
-    const started = await startScripted(url, options)
-    services.push(started.service)
-    return started
-  }
+  const { services, start, url } = useServices(openUrl)
 
   it('starts an idempotent call of a user who has left no more, and does not try for ever', async () => {
     let runs = 0
@@ -164,7 +149,7 @@ describeOnEachDatabase('an answer that calls tools, where something goes wrong',
 
   it('counts for quotas while it waits', async () => {
     const pay = defineTool({ description: 'Pays', input: ANY, approval: { by: 'asker' }, run: () => 1 })
-    const service = await startService(url, {
+    const service = await startService(url(), {
       config: {
         assistant: { tools: ['pay'] },
         usage: { quotas: [{ role: '*', period: 'day', answers: 2 }], reserve_tokens: 10 },
@@ -241,7 +226,7 @@ describeOnEachDatabase('an answer that calls tools, where something goes wrong',
     await untilWaiting()
     await service.close()
     services.length = 0
-    const without = await startService(url, {
+    const without = await startService(url(), {
       config: { assistant: { provider: 'none', tools: ['pay'] } },
       ports: { tools: { pay } },
     })

@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { defineTool, ToolFailure, toolResult } from '../../../lib/index.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { innerState, startThread, type TestService, times } from '../../support/service.ts'
-import { ANY, ask, askIn, call, type ScriptedOptions, startScripted } from './world.ts'
+import { innerState, startThread, times } from '../../support/service.ts'
+import { ANY, ask, askIn, call, type ScriptedOptions, useServices } from './world.ts'
 
 /** A tool that returns its input. */
 const same = defineTool({ description: 'Repeats', input: ANY, run: (input) => input })
@@ -14,19 +14,10 @@ const once = (...pieces: ReturnType<ScriptedOptions['script']>): ScriptedOptions
 }
 
 describeOnEachDatabase('an answer that calls tools', (openUrl) => {
-  const services: TestService[] = []
-  let url: string
-
-  beforeEach(async () => {
-    url = await openUrl()
-  })
-  afterEach(async () => {
-    for (const service of services.splice(0)) await service.close()
-  })
+  const { start } = useServices(openUrl)
 
   async function askWith(options: ScriptedOptions) {
-    const { service, requests } = await startScripted(url, options)
-    services.push(service)
+    const { service, requests } = await start(options)
     return { service, requests, ...(await askIn(service)) }
   }
 
@@ -199,8 +190,7 @@ describeOnEachDatabase('an answer that calls tools', (openUrl) => {
       open = resolve
     })
     const options = { tools: { same }, script: once(gate.then(() => call('same'))) }
-    const { service } = await startScripted(url, options)
-    services.push(service)
+    const { service } = await start(options)
     const { ada, grace, conversation_id } = await startThread(service)
     const { message_id } = await ask({ ada: grace, conversation_id })
     await ada.participants.remove(conversation_id, grace.id)

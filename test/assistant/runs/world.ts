@@ -1,4 +1,4 @@
-import { vi } from 'vitest'
+import { afterEach, beforeEach, vi } from 'vitest'
 import type { AnswerPiece, Assistant, AssistantRequest } from '../../../lib/assistant/provider.ts'
 import type { DefinedTool, Ports } from '../../../lib/index.ts'
 import { startService, startThread, type TestService } from '../../support/service.ts'
@@ -62,5 +62,27 @@ export async function ask({
     untilWaiting: () => until(['waiting']),
     /** The calls of the answer, as its parts show them. */
     calls: async () => ((await read()).parts ?? []).filter((part) => part.type === 'tool'),
+  }
+}
+
+/** For each test a new database, and services on it that are closed after the test. */
+export function useServices(openUrl: () => Promise<string>) {
+  const services: TestService[] = []
+  let url = ''
+  beforeEach(async () => {
+    url = await openUrl()
+  })
+  afterEach(async () => {
+    vi.restoreAllMocks()
+    for (const service of services.splice(0)) await service.close()
+  })
+  return {
+    services,
+    url: () => url,
+    async start(options: ScriptedOptions) {
+      const started = await startScripted(url, options)
+      services.push(started.service)
+      return started
+    },
   }
 }

@@ -5,7 +5,7 @@ export function visibleText(text: string): string {
   return text.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 }
 
-/** A value of a tool as text: nobody knows what a model has put into it. */
+/** A value of a tool as text: it may have anything that a model writes. */
 export function valueText(value: unknown): string {
   return visibleText(typeof value === 'string' ? value : (JSON.stringify(value, undefined, 2) ?? ''))
 }
