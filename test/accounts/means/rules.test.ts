@@ -18,6 +18,7 @@ const DECIDED: Record<string, string> = {
   idempotency_keys: 'the digest of a post',
   invocations: 'the digest of a call of a command',
   answers_under_way: 'tokens of a model that are reserved',
+  answer_runs: 'tokens of a model that the steps of an answer have used',
   usage_entries: 'tokens of a model that were used',
   usage_totals: 'tokens of a model that were used',
   audit_log: 'the subject of an entry is an id',
