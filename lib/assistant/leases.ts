@@ -8,6 +8,7 @@ import {
 } from '../chat/answers/store.ts'
 import type { CallRow } from '../chat/answers/store-calls.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
+import type { LockOptions } from '../chat/memberships/store-locks.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
 import { assertWithinQuotas, reservedFor } from '../chat/metering/asking.ts'
 import { notifyAsker } from '../chat/notifications/answered.ts'
@@ -26,6 +27,13 @@ export const RENEWED_MS = 2_000
 /** How many abandoned answers are looked at before this process renews its own leases. */
 const AT_ONCE = 32
 
+/**
+ * How long a run waits for a conversation that others have locked, and for how many answers. No lease of this process is
+ * renewed meanwhile.
+ */
+const WAIT_MS = 250
+const WAITED_FOR = 4
+
 /** When an answer may have ended. */
 const LATER = { retry_after_seconds: 2 }
 
@@ -38,13 +46,12 @@ export function createLeases(
   const writer = newId()
   const isSteady = createUptimeGate({ dead_after_ms: LEASE / 1000, interval_ms: RENEWED_MS })
 
-  /** An answer that another transaction has locked is left to the next run. */
-  async function interrupt(answer: LapsedAnswer): Promise<void> {
+  async function interrupt(answer: LapsedAnswer, ifLocked: LockOptions): Promise<void> {
     const { message_id, role, posted_by } = answer
     try {
       const isAway = role === 'assistant' && posted_by !== null && !(await ctx.presence.hasStream(posted_by))
       const isEnded = await ctx.write(async (tx) => {
-        const at = await lockAsSystem(ctx, tx, answer.conversation_id, { unlessLocked: true })
+        const at = await lockAsSystem(ctx, tx, answer.conversation_id, ifLocked)
         if (at === undefined || !(await endAnswer(tx, answer, INTERRUPTED, { only: { lapsed: true } }))) return false
         if (isAway) await notifyAsker(ctx, tx, answer, at)
         return true
@@ -55,12 +62,19 @@ export function createLeases(
     }
   }
 
-  async function take(answer: LapsedAnswer): Promise<TakenRun | 'full' | undefined> {
+  async function take(answer: LapsedAnswer, ifLocked: LockOptions): Promise<TakenRun | 'full' | undefined> {
     const { message_id, posted_by } = answer
     const isIdempotent = (call: CallRow) => ctx.assistants.findTool(call.name)?.idempotent ?? false
     try {
       const isAway = posted_by !== null && !(await ctx.presence.hasStream(posted_by))
-      const taken = await takeOver(ctx, answer, { writer, lease: LEASE, max: max_running, isIdempotent, isAway })
+      const taken = await takeOver(ctx, answer, {
+        writer,
+        lease: LEASE,
+        max: max_running,
+        isIdempotent,
+        isAway,
+        ifLocked,
+      })
       if (taken === 'interrupted') ctx.metrics.answered(INTERRUPTED.status)
       return taken === 'interrupted' ? undefined : taken
     } catch (error) {
@@ -112,15 +126,27 @@ export function createLeases(
       const steady = isSteady()
       // Without any assistant, none can go on.
       const hasAssistant = ctx.assistants.fallback !== undefined
-      for (const answer of await listLapsed(ctx.db, AT_ONCE)) {
-        if (isWritten(answer.message_id) || !(steady || answer.is_free)) continue
-        if (!answer.has_run || !hasAssistant) await interrupt(answer)
+      const listLeft = async (max: number) =>
+        (await listLapsed(ctx.db, max)).filter(
+          ({ message_id, is_free }) => !isWritten(message_id) && (steady || is_free),
+        )
+
+      /** @returns whether there is room for more */
+      async function end(answer: LapsedAnswer, ifLocked: LockOptions): Promise<boolean> {
+        if (!answer.has_run || !hasAssistant) await interrupt(answer, ifLocked)
         else if (mayTake) {
-          const taken = await take(answer)
-          if (taken === 'full') return
+          const taken = await take(answer, ifLocked)
+          if (taken === 'full') return false
           if (taken) await onTaken(answer.message_id, taken)
         }
+        return true
       }
+
+      const lapsed = await listLeft(AT_ONCE)
+      for (const answer of lapsed) if (!(await end(answer, { unlessLocked: true }))) return
+      // Where many write, the conversation is locked whenever one looks: one has to wait in line.
+      const busy = lapsed.length > 0 && ctx.db.dialect === 'postgresql' ? await listLeft(WAITED_FOR) : []
+      for (const answer of busy) if (!(await end(answer, { wait_ms: WAIT_MS }))) return
     },
   }
 }

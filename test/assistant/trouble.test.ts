@@ -206,6 +206,41 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
     await client.end()
   })
 
+  it.runIf(dialect === 'postgresql')('are ended in a conversation that others lock again and again', async () => {
+    const { assistant } = createPuppet()
+    const { chat, conversation_id, ask, statusOf } = await startAsking({ ports: { assistant } })
+    const { message_id } = await ask()
+    await innerState(chat).db.write((tx) => tx.run(sql`UPDATE answers_under_way SET writer = 'ghost'`))
+    const other = (await start()).chat
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const isAwaited = async () => {
+      const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+      return (await client.query(waiting)).rowCount !== 0
+    }
+    let hasWaited = false
+    // Whoever only looks finds the lock taken at each time: it is passed on to those who wait for it alone.
+    do {
+      await client.query('BEGIN')
+      await client.query('SELECT 1 FROM conversations WHERE id = $1 FOR UPDATE', [conversation_id])
+      await ageLeases(chat, 11)
+      let isOver = false
+      const renewed = innerState(other)
+        .answers.renewLeases()
+        .finally(() => {
+          isOver = true
+        })
+      let isSeen = false
+      while (!isOver && !isSeen) isSeen = await isAwaited()
+      hasWaited ||= isSeen
+      await client.query('ROLLBACK')
+      await renewed
+    } while ((await statusOf(message_id)) === 'streaming')
+    expect(await statusOf(message_id)).toBe('interrupted')
+    expect(hasWaited).toBe(true)
+    await client.end()
+  })
+
   it('are stopped in time even if their provider never waits', async () => {
     async function* assistant(): AsyncGenerator<AnswerPiece> {
       for (;;) yield ''

@@ -5,6 +5,7 @@ import type { LapsedAnswer } from '../../chat/answers/store.ts'
 import { type CallRow, listCalls, listStates } from '../../chat/answers/store-calls.ts'
 import { countAttempt, findHeld, findRun, pauseAnswer, type RunRow, takeAnswer } from '../../chat/answers/store-runs.ts'
 import { lockAsSystem } from '../../chat/memberships/access.ts'
+import type { LockOptions } from '../../chat/memberships/store-locks.ts'
 import { notifyAsker } from '../../chat/notifications/answered.ts'
 import type { Context } from '../../context.ts'
 import { partsOfRows } from '../../core/stored-parts.ts'
@@ -34,6 +35,8 @@ export interface TakeOver {
   isIdempotent(call: CallRow): boolean
   /** Whether the user who asked has no open stream, and is notified of an interrupted answer. */
   isAway: boolean
+  /** What to do if another transaction has locked the conversation. */
+  ifLocked: LockOptions
 }
 
 /**
@@ -49,7 +52,7 @@ export async function takeOver(
 ): Promise<TakenRun | 'interrupted' | 'full' | undefined> {
   const { message_id } = answer
   return ctx.write(async (tx) => {
-    const at = await lockAsSystem(ctx, tx, answer.conversation_id, { unlessLocked: true })
+    const at = await lockAsSystem(ctx, tx, answer.conversation_id, taking.ifLocked)
     if (at === undefined) return undefined
     const isTaken = await takeAnswer(tx, message_id, taking)
     if (isTaken !== 'taken') return isTaken

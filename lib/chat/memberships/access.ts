@@ -11,7 +11,14 @@ import { CLOSED, mayBrowse, mayReadOpen } from './rules.ts'
 import { findMembership, type ReadFloors } from './store.ts'
 import { findConversation, isPlace } from './store-conversations.ts'
 import { isClosed } from './store-direct.ts'
-import { findVisibilityFor, lockConversation, lockMembershipRow, lockPlace, type Where } from './store-locks.ts'
+import {
+  findVisibilityFor,
+  type LockOptions,
+  lockConversation,
+  lockMembershipRow,
+  lockPlace,
+  type Where,
+} from './store-locks.ts'
 
 export type { Where } from './store-locks.ts'
 
@@ -256,14 +263,14 @@ export async function lockForInvites(
 /**
  * Locks a conversation for a change by the service itself, without an actor.
  *
- * @param options.unlessLocked returns at once if another transaction has locked the conversation
  * @returns the instant of the change; `undefined` if the conversation is deleted, or locked
+ * @throws ChatError `unavailable` if it stays locked for `wait_ms`
  */
 export async function lockAsSystem(
   ctx: Pick<Context, 'now'>,
   tx: Tx,
   conversationId: string,
-  options: { unlessLocked?: boolean } = {},
+  options: LockOptions = {},
 ): Promise<Micros | undefined> {
   const clock = await lockConversation(tx, conversationId, options)
   if (clock === undefined) return undefined

@@ -74,17 +74,35 @@ export function lockPlace(tx: Queries, where: Where, systemId: string) {
   )
 }
 
+/** What to do if another transaction has locked a conversation, on PostgreSQL. Default: wait for as long as any statement. */
+export interface LockOptions {
+  /** Returns at once. */
+  unlessLocked?: boolean
+  /** Waits in the queue of those who want it, for so long. */
+  wait_ms?: number
+}
+
+/** For the rest of the transaction. */
+const setLockTimeout = (value: string) => sql`SELECT set_config('lock_timeout', ${value}, true)`
+
 /**
  * Locks a conversation, for a caller that is no participant.
  *
- * @param options.unlessLocked returns at once if another transaction has locked the conversation
  * @returns the clock of the conversation; `undefined` if it is deleted, or locked
+ * @throws ChatError `unavailable` if it stays locked for `wait_ms`
  */
 export async function lockConversation(
   tx: Queries,
   id: string,
-  options: { unlessLocked?: boolean } = {},
+  options: LockOptions = {},
 ): Promise<Micros | undefined> {
+  if (options.wait_ms !== undefined && tx.dialect === 'postgresql') {
+    const before = (await tx.get<{ value: string }>(sql`SELECT current_setting('lock_timeout') AS value`))!.value
+    await tx.get(setLockTimeout(`${options.wait_ms}ms`))
+    const clock = await lockConversation(tx, id)
+    await tx.get(setLockTimeout(before))
+    return clock
+  }
   const lock = tx.dialect === 'sqlite' ? sql`` : options.unlessLocked ? sql`FOR UPDATE SKIP LOCKED` : sql`FOR UPDATE`
   const row = await tx.get<{ clock: Micros }>(
     sql`SELECT clock FROM conversations WHERE id = ${id} AND deleted_at IS NULL ${lock}`,
