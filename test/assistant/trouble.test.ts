@@ -219,7 +219,7 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
       return (await client.query(waiting)).rowCount !== 0
     }
     let hasWaited = false
-    // Whoever only looks finds the lock taken at each time: it is passed on to those who wait for it alone.
+    // A process that only looks finds the lock taken each time: it is passed on to those that wait for it.
     do {
       await client.query('BEGIN')
       await client.query('SELECT 1 FROM conversations WHERE id = $1 FOR UPDATE', [conversation_id])
