@@ -39,6 +39,8 @@ export interface MessageBefore {
   message_id?: string
   /** `assistant`: the content is a question to the assistant. */
   role: 'user' | 'assistant' | 'system'
+  /** The keys of the assistants that it asks: that of a question, or those that it names. Missing if it asks none. */
+  assistants?: string[]
   content: string
   /**
    * Set at the beginning of a message that is streamed: the content is its first piece, or empty. It is asked about again, with

@@ -4,10 +4,9 @@ import type { Queries } from '../../storage/database.ts'
 import { among, assignments, type Micros, sql } from '../../storage/sql.ts'
 import type { ConversationFields } from '../conversations/schema.ts'
 import type { ConversationAssistant } from '../conversations/schema-assistant.ts'
-import type { Layout } from '../conversations/schema-look.ts'
 import type { Metadata } from '../conversations/schema-metadata.ts'
 import type { AutoJoin, Visibility } from '../conversations/schema-settings.ts'
-import { type LookColumns, layoutOf, toLook } from './rules-look.ts'
+import { type LookColumns, toLook } from './rules-look.ts'
 import { toPolicy } from './rules-settings.ts'
 
 /** A row of a conversation. */
@@ -101,12 +100,15 @@ export function findConversation(db: Queries, id: string): Promise<CountedRow | 
   )
 }
 
-/** By primary key. */
-export async function findLayout(db: Queries, id: string): Promise<Layout> {
-  const row = await db.get<Pick<ConversationRow, 'is_direct' | 'layout'>>(
-    sql`SELECT is_direct, layout FROM conversations WHERE id = ${id}`,
+/** What decides whether a message in a conversation is a question, and to which assistant. By primary key. */
+export async function findAsking(
+  db: Queries,
+  id: string,
+): Promise<Pick<ConversationRow, 'is_direct' | 'layout'> & { assistant: string | null }> {
+  const row = await db.get<Awaited<ReturnType<typeof findAsking>>>(
+    sql`SELECT is_direct, layout, assistant FROM conversations WHERE id = ${id}`,
   )
-  return layoutOf(row ?? { is_direct: 0, layout: null })
+  return row ?? { is_direct: 0, layout: null, assistant: null }
 }
 
 /** Whether a conversation exists, for a system actor that is not disabled. By primary keys. */

@@ -2,38 +2,71 @@ import type { AssistantSettings } from '../../context.ts'
 import { assertMay, may, toRefused } from '../../core/access.ts'
 import { isHook, isProgram } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import type { Queries } from '../../storage/database.ts'
 import { refusalToAsk } from '../assistants/rules.ts'
 import { layoutOf } from '../memberships/rules-look.ts'
 import { keysAt, placesAsking } from '../mentions/rules-asking.ts'
 import { MAX_ASKED } from '../mentions/schema.ts'
 import { listNamed } from '../mentions/store.ts'
-import type { NewPost, PostContext, PostPlace } from './batch.ts'
+import type { NewPost, PostContext } from './batch.ts'
 import type { PostPart } from './post-parts.ts'
 import { postedRole, wantedRole } from './rules.ts'
 import { type AnsweredBy, findAnswerAbove, listAssistants } from './store-asking.ts'
+import type { LockedTarget, Target } from './store-posts.ts'
+
+/** What decides which assistants a post asks: its conversation, and the role of its author in it. */
+export type PlaceOfQuestion = Pick<
+  LockedTarget,
+  'n' | 'is_direct' | 'layout' | 'assistant' | 'role' | 'policy' | 'frozen_at'
+>
+
+/** The assistants that a post asks. */
+export interface AskedAssistants {
+  /** Whether the post itself is a question, which one assistant answers. */
+  isQuestion: boolean
+  keys: string[]
+}
 
 /**
  * Decides which assistants write answers: the one of each question, and those that a message names. Posts that share a
  * transaction with those of others are no questions, and have no such part.
  */
 export function createAsking(ctx: PostContext, posts: readonly NewPost[]): PostPart {
+  const { load, askedBy } = createAsked(ctx, posts)
+  return {
+    load,
+    /** @throws ChatError `forbidden`, `conflict`, `validation_failed` for an assistant that the post cannot ask */
+    decide(post, { target }) {
+      const { isQuestion, keys } = askedBy(post, target)
+      if (!isQuestion) return keys.length > 0 ? { asked: keys.join(',') } : undefined
+      const [key] = keys
+      return { assistant: key !== undefined && ctx.assistants.find(key) ? key : null }
+    },
+
+    add: () => undefined,
+    store: () => undefined,
+  }
+}
+
+/** Looks up which assistants posts ask. */
+export function createAsked(ctx: PostContext, posts: readonly NewPost[]) {
   const written = posts.map((post) => placesIn(ctx, post))
   const variants = new Map<string, AnsweredBy>()
   const above = new Map<string, { assistant: string | null }>()
   const named = new Map<number, Set<string>>()
   return {
-    async load(tx, targets) {
+    async load(db: Queries, targets: readonly Target[]): Promise<void> {
       const ids = new Set(posts.flatMap(({ input }) => input.variant_of ?? []))
       const places = targets.flatMap(({ n, conversation_id, parent_id }) => {
         const keys = [...new Set(written[n]!.flatMap(({ names }) => [...names.keys()]))]
         return keys.length > 0 ? [{ n, conversation_id, parent_id, keys: JSON.stringify(keys) }] : []
       })
       const [rows, participants] = await Promise.all([
-        ids.size > 0 ? listAssistants(tx, ids) : [],
-        places.length > 0 ? listNamed(tx, places) : [],
+        ids.size > 0 ? listAssistants(db, ids) : [],
+        places.length > 0 ? listNamed(db, places) : [],
         ...posts.map(async ({ where, input }) => {
           if (!('parent_id' in where) || !mayInherit(ctx, input)) return
-          const answer = await findAnswerAbove(tx, where.parent_id, input.role === 'assistant')
+          const answer = await findAnswerAbove(db, where.parent_id, input.role === 'assistant')
           if (answer) above.set(where.parent_id, answer)
         }),
       ])
@@ -42,29 +75,21 @@ export function createAsking(ctx: PostContext, posts: readonly NewPost[]): PostP
     },
 
     /** @throws ChatError `forbidden`, `conflict`, `validation_failed` for an assistant that the post cannot ask */
-    decide(post, place) {
+    askedBy(post: NewPost, target: PlaceOfQuestion): AskedAssistants {
       const { actor, input } = post
-      const { target } = place
       const role = postedRole(actor, wantedRole(input), layoutOf(target))
       if (role === 'assistant') {
         assertPrompt(input, variants)
-        const assistant = assistantOf(ctx, post, place, { variants, above })
+        const assistant = assistantOf(ctx, post, target, { variants, above })
         const refused = assistant && refusalToAsk(assistant, { ...target, actor })
         if (refused) throw toRefused(refused)
-        return { assistant: assistant && ctx.assistants.find(assistant.key) ? assistant.key : null }
+        return { isQuestion: true, keys: assistant ? [assistant.key] : [] }
       }
       if (input.assistant !== undefined) throw invalid('assistant', 'must be left out of a message that is no question')
-      const asked = askedBy(
-        ctx,
-        post,
-        place,
-        keysAt(written[target.n]!, (name) => named.get(target.n)?.has(name) ?? false),
-      )
-      return asked.length > 0 ? { asked: asked.join(',') } : undefined
+      const isParticipant = (name: string) => named.get(target.n)?.has(name) ?? false
+      const keys = namedBy(ctx, post, target, keysAt(written[target.n]!, isParticipant))
+      return { isQuestion: false, keys }
     },
-
-    add: () => undefined,
-    store: () => undefined,
   }
 }
 
@@ -87,7 +112,7 @@ const mayInherit = ({ assistants }: PostContext, { role, assistant, variant_of }
 function assistantOf(
   { assistants }: PostContext,
   { input, where }: NewPost,
-  { target }: PostPlace,
+  target: PlaceOfQuestion,
   known: { variants: ReadonlyMap<string, AnsweredBy>; above: ReadonlyMap<string, { assistant: string | null }> },
 ): AssistantSettings | undefined {
   if (input.assistant !== undefined) return requireAssistant(assistants, 'assistant', input.assistant)
@@ -105,11 +130,11 @@ function assertPrompt({ content, variant_of }: NewPost['input'], variants: Reado
   throw invalid('content', 'must not be empty')
 }
 
-/** The keys of the assistants that a message asks. */
-function askedBy(
+/** The keys of the assistants that a message names. */
+function namedBy(
   ctx: PostContext,
   { actor, input }: NewPost,
-  { target }: PostPlace,
+  target: PlaceOfQuestion,
   found: readonly string[],
 ): string[] {
   const by = { ...target, actor }

@@ -2,8 +2,10 @@ import type { Context } from '../../context.ts'
 import { assertMay } from '../../core/access.ts'
 import type { Queries } from '../../storage/database.ts'
 import { listChosen } from '../attachments/attaching.ts'
-import { requireMember } from '../memberships/access.ts'
-import { findLayout } from '../memberships/store-conversations.ts'
+import { type Membership, requireMember } from '../memberships/access.ts'
+import { layoutOf } from '../memberships/rules-look.ts'
+import { findAsking } from '../memberships/store-conversations.ts'
+import { createAsked, type PlaceOfQuestion } from './asking.ts'
 import type { NewPost } from './batch.ts'
 import { checkQuote } from './quoting.ts'
 import { reviewMessage } from './review.ts'
@@ -25,9 +27,10 @@ export async function placeOf(db: Queries, where: NewPost['where']): Promise<str
  */
 export async function reviewPost(
   ctx: Context,
-  { actor, input, where }: NewPost,
+  post: NewPost,
   repeatable?: Repeatable,
 ): Promise<Pick<PostInput, 'content' | 'role'> | undefined> {
+  const { actor, input, where } = post
   const { content, metadata, quote_id, title, stream } = input
   if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
   const conversation_id = await placeOf(ctx.db, where)
@@ -35,7 +38,8 @@ export async function reviewPost(
   const place = await requireMember(ctx, ctx.db, actor, conversation_id, { act })
   assertMay(ctx.access, { ...place, actor }, act)
   const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
-  const role = postedRole(actor, wantedRole(input), await findLayout(ctx.db, target.conversation_id))
+  const asking = { ...place, ...(await findAsking(ctx.db, target.conversation_id)) }
+  const role = postedRole(actor, wantedRole(input), layoutOf(asking))
   const chosen = { ids: input.attachment_ids ?? [], user_id: actor.user_id, conversation_id: conversation_id! }
   const answer = {
     role,
@@ -48,7 +52,9 @@ export async function reviewPost(
     throw error
   })
   if (!attachments) return undefined
+  const assistants = await listAsked(ctx, post, target.conversation_id, asking)
   const more = {
+    ...(assistants.length > 0 && { assistants }),
     ...(quote_id && { quote_id }),
     ...(title && { title }),
     ...(metadata && { metadata }),
@@ -57,6 +63,19 @@ export async function reviewPost(
   }
   const message = { actor, ...target, role, content, ...more }
   return { content: await reviewMessage(ctx, message), role: role === 'assistant' ? role : 'user' }
+}
+
+/** The keys of the assistants that a post asks. @throws ChatError for one that it cannot ask */
+async function listAsked(
+  ctx: Context,
+  post: NewPost,
+  conversation_id: string,
+  { policy = null, frozen_at = null, ...place }: Membership & Omit<PlaceOfQuestion, 'n' | 'policy' | 'frozen_at'>,
+): Promise<string[]> {
+  const { load, askedBy } = createAsked(ctx, [post])
+  const parent_id = 'parent_id' in post.where ? post.where.parent_id : null
+  await load(ctx.db, [{ n: 0, conversation_id, parent_id, user_id: post.actor.user_id }])
+  return askedBy(post, { ...place, n: 0, policy, frozen_at }).keys
 }
 
 /** The files of a post. @throws ChatError as `listChosen`, and for a message that the post cannot name */
