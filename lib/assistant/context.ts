@@ -1,5 +1,6 @@
 import { findShownNames } from '../accounts/users/store.ts'
 import { type Ancestor, bytesOfParts, onPath, toTurns, writersOf } from '../chat/answers/rules-context.ts'
+import type { ContextTurn } from '../chat/answers/schema-context.ts'
 import { findPlaceOfAnswer, type PlaceOfAnswer } from '../chat/answers/store-context.ts'
 import { listGivenRowsOf } from '../chat/answers/store-parts.ts'
 import { layoutOf } from '../chat/memberships/rules-look.ts'
@@ -47,7 +48,7 @@ export async function readContext(
   hiddenOf: HiddenOf,
 ): Promise<AnswerContext> {
   const { system_prompt, context_bytes: bytes } = settings
-  const place = await findPlaceOfAnswer(db, row.conversation_id)
+  const place = await findPlaceOfAnswer(db, row)
   const isByArrival = isThreadRead(settings, place)
   const before = isByArrival ? await listByArrival(db, row, bytes) : await listAtPaths(db, row.root_id, pathsOf(row))
   const messages = await withQuotedTexts(
@@ -60,6 +61,7 @@ export async function readContext(
   const turns = toTurns(await withGivenParts(db, messages, { bytes, hiddenOf }), {
     ...(prompts.length > 0 && { system_prompt: prompts.join('\n\n') }),
     bytes,
+    context: JSON.parse(place?.context ?? '[]') as ContextTurn[],
     ...(writers.length > 0 && { names: await findShownNames(db, writers) }),
   })
   return { turns, conversation: toConversation(row.conversation_id, place) }

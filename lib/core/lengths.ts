@@ -27,6 +27,8 @@ export const MAX_LENGTH = {
   topic: 250,
   /** The longest that file systems take. */
   file_name: 255,
+  /** What an assistant is told before a question, as JSON, in bytes of UTF-8. */
+  context: 64 * 1024,
   /** The host's own JSON of a conversation or a message, in bytes of UTF-8. */
   metadata: 4096,
   /** The name of a command or of an option of it. */

@@ -1,6 +1,9 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { Turn } from '../../lib/assistant/provider.ts'
+import type { QuestionContext } from '../../lib/chat/answers/schema-context.ts'
+import { post } from '../../lib/chat/messages/service.ts'
 import type { Message } from '../../lib/client/index.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
 import { createPuppet } from '../support/assistant.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
@@ -68,6 +71,44 @@ describeOnEachDatabase('what an assistant gets', (openUrl) => {
       expect(texts(turns)).toEqual(expected)
       expect(turns.at(-1)).toMatchObject({ name: 'Grace Hopper', user_id: grace.id })
     }
+  })
+
+  it('has what the question came with before it, also for a variant and after a restart, and in no list', async () => {
+    const conversation_id = await startRoom('topics')
+    const context: QuestionContext = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'One?' },
+      { role: 'assistant', content: 'One.' },
+    ]
+    const { message_id: root } = await ada.messages.postRoot(conversation_id, { content: 'First', role: 'user' })
+    const actor = await service.chat.users.actor(ada.id)
+    const asked = await turnsOf('path', () =>
+      post(contextOf(service.chat), {
+        actor,
+        input: { content: 'Two?', role: 'assistant', assistant: 'path' },
+        where: { parent_id: root },
+        context,
+      }),
+    )
+    const expected = ['First', 'Be brief.', 'One?', 'One.', 'Two?']
+    expect(texts(asked.turns)).toEqual(expected)
+    const { id } = asked.message
+    expect(await ada.messages.get(id)).toMatchObject({ context, prompt: 'Two?' })
+    const { messages } = await ada.threads.tree(root)
+    expect(messages.map(({ context }) => context)).toEqual([undefined, undefined])
+
+    const again = await turnsOf('path', () =>
+      ada.messages.reply(root, { content: 'Two?', role: 'assistant', assistant: 'path', variant_of: id }),
+    )
+    expect(texts(again.turns)).toEqual(expected)
+    expect(await ada.messages.get(again.message.id)).not.toHaveProperty('context')
+    const below = await turnsOf('path', () =>
+      ada.messages.reply(id, { content: 'Three?', role: 'assistant', assistant: 'path' }),
+    )
+    expect(texts(below.turns)).toEqual(['First', 'Two?', 'path', 'Three?'])
+
+    await ada.messages.remove(id)
+    expect(await ada.messages.get(id)).not.toHaveProperty('context')
   })
 
   it('is the thread for every layout where it is configured, without deleted and with edited messages', async () => {

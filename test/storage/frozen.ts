@@ -84,6 +84,7 @@ export const FROZEN = {
     '0094-marks': 'g1B19ftWIO3YFdj0HtHRA2k3Rs55Q3dss6PhSge8vXg',
     '0095-tools': '2wG74_cB8SPR7VEIR2VduStEFE6Fdp40X2lIlD5WZqs',
     '0096-generated-files': 'g6ZBWApEZvpieAx7tmbB_ZQkQQgw3RFvDfQRYIegfQ0',
+    '0098-question-context': '2QBjtMqAwpDBaMt18FfZNbp1Ksnp_k4qBLvKFR8axAM',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
   postgresql: {
@@ -170,6 +171,7 @@ export const FROZEN = {
     '0094-marks': '02a_BPsVPiZvsIbIfmsK-6gUhP790vg2Dh1H8s4N_LA',
     '0095-tools': 'N4Bgv1h5ZS9dCYWQz1A0oYK5o68YtPsNUKAYGJ4_VGY',
     '0096-generated-files': 'g6ZBWApEZvpieAx7tmbB_ZQkQQgw3RFvDfQRYIegfQ0',
+    '0098-question-context': '2QBjtMqAwpDBaMt18FfZNbp1Ksnp_k4qBLvKFR8axAM',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
 }

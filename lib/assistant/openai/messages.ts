@@ -25,11 +25,19 @@ type CallPart = Extract<GivenPart, { type: 'tool' }>
 export function toBody(model: string, { turns, so_far, tools }: AssistantRequest, files: Files) {
   return {
     model,
-    messages: [...turns.flatMap((turn) => toMessages(turn, files)), ...toAnswerMessages(so_far)],
+    messages: [...withOneSystemTurn(turns).flatMap((turn) => toMessages(turn, files)), ...toAnswerMessages(so_far)],
     ...(tools.length > 0 && { tools: tools.map(toTool) }),
     stream: true,
     stream_options: { include_usage: true },
   }
+}
+
+/** Many servers take one system message only, as the first. */
+function withOneSystemTurn(turns: readonly Turn[]): readonly Turn[] {
+  const told = turns.filter(({ role }) => role === 'system')
+  if (told.length === 0) return turns
+  const content = told.map((turn) => turn.content).join('\n\n')
+  return [{ role: 'system', content }, ...turns.filter(({ role }) => role !== 'system')]
 }
 
 function toTool({ name, description, schema }: OfferedTool) {

@@ -1,5 +1,6 @@
 import type { GivenPart, Turn, TurnRole } from '../../context.ts'
 import type { Attachment } from '../attachments/schema.ts'
+import type { ContextTurn } from './schema-context.ts'
 
 /** When the turns of users begin with their names: where several write, always, or never. */
 export type Names = 'auto' | 'always' | 'never'
@@ -28,13 +29,15 @@ export interface Ancestor {
  *   ones are left out
  * @param options.bytes the maximum size in bytes of UTF-8; the oldest turns are left out first, the prompt and the
  *   system prompt never
+ * @param options.context what the last question came with: the turns right before it
  * @param options.names of users, by id, with which their turns begin
  */
 export function toTurns(path: Ancestor[], options: TurnOptions): Turn[] {
-  const all = path
+  const before = path
     .filter((message) => !message.deleted_at)
     .flatMap(turnsOf)
     .map((turn) => named(turn, options.names))
+  const all = [...before.slice(0, -1), ...(options.context ?? []), ...before.slice(-1)]
   let room = options.bytes
   const kept: Turn[] = []
   for (const turn of all.toReversed()) {
@@ -62,6 +65,7 @@ const withoutText = (part: GivenPart) => (part.type === 'text' ? part.provider_d
 export interface TurnOptions {
   system_prompt?: string | undefined
   bytes: number
+  context?: readonly ContextTurn[]
   names?: ReadonlyMap<string, string>
 }
 

@@ -1,6 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { sql } from '../../storage/sql.ts'
 import type { Layout } from '../conversations/schema-look.ts'
+import type { MessageRow } from '../messages/store.ts'
 
 /** A conversation, and what it tells its assistants. */
 export interface PlaceOfAnswer {
@@ -11,11 +12,19 @@ export interface PlaceOfAnswer {
   ref: string | null
   /** As JSON. */
   metadata: string | null
+  /** What the question came with, as JSON; of a variant, else that of the first answer of its set. */
+  context: string | null
 }
 
-/** A conversation, and what it tells its assistants. By primary key. */
-export function findPlaceOfAnswer(db: Queries, conversationId: string): Promise<PlaceOfAnswer | undefined> {
+/** The conversation of an answer, with what it and the question tell the assistant. By primary key. */
+export function findPlaceOfAnswer(
+  db: Queries,
+  { id, conversation_id, variant_of }: Pick<MessageRow, 'id' | 'conversation_id' | 'variant_of'>,
+): Promise<PlaceOfAnswer | undefined> {
+  const contextOf = (messageId: string) => sql`(SELECT context FROM messages WHERE id = ${messageId})`
+  const context = variant_of === null ? contextOf(id) : sql`coalesce(${contextOf(id)}, ${contextOf(variant_of)})`
   return db.get<PlaceOfAnswer>(
-    sql`SELECT assistant_prompt, layout, is_direct, title, ref, metadata FROM conversations WHERE id = ${conversationId}`,
+    sql`SELECT assistant_prompt, layout, is_direct, title, ref, metadata, ${context} AS context
+       FROM conversations WHERE id = ${conversation_id}`,
   )
 }

@@ -25,7 +25,8 @@ export async function listThreadIds(tx: Queries, conversationId: string, limit: 
 /** Up to `limit` messages of threads, with the size of all that goes with each of them. By root_id. */
 export function listSizes(tx: Queries, rootIds: string[], limit: number): Promise<{ id: string; bytes: number }[]> {
   return tx.all(
-    sql`SELECT id, octet_length(content) + coalesce(octet_length(prompt), 0) + coalesce(octet_length(parts), 0) +
+    sql`SELECT id, octet_length(content) + coalesce(octet_length(prompt), 0) + coalesce(octet_length(context), 0) +
+            coalesce(octet_length(parts), 0) +
             (SELECT coalesce(sum(octet_length(r.content)), 0) FROM message_revisions r
                 WHERE r.message_id = messages.id) +
             (SELECT coalesce(sum(octet_length(c.content) + coalesce(octet_length(c.part), 0) +

@@ -51,6 +51,7 @@ const COMPOSED = { reaction_list: null, attachment_list: null }
 const ERASED = {
   content: '',
   prompt: null,
+  context: null,
   metadata: null,
   delete_reason: null,
   deleted_by: null,

@@ -6,6 +6,7 @@ import { fromRepliers, lastRepliers, toReplierIds, toRepliers } from '../../core
 import { toInstant } from '../../core/time.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
+import type { QuestionContext } from '../answers/schema-context.ts'
 import { CLOSED } from '../memberships/rules.ts'
 import { layoutOf } from '../memberships/rules-look.ts'
 import { toStored } from '../memberships/store-conversations.ts'
@@ -50,6 +51,8 @@ export interface NewPost {
   where: { conversation_id: string } | { parent_id: string }
   /** The process that streams the message, for its host; missing for one that is streamed by calls. */
   writer?: string
+  /** What a question came with, of a protocol that has it: the assistant is told it before. */
+  context?: QuestionContext
 }
 
 /** A post with the role of its message. */

@@ -3,6 +3,7 @@ import { createAttaching } from '../attachments/attaching.ts'
 import { createAnswering } from './answering.ts'
 import type { NewPost, PostContext, PostPlace } from './batch.ts'
 import { createFollowing } from './following.ts'
+import { createInforming } from './informing.ts'
 import { createMarking } from './marking.ts'
 import { createMentioning } from './mentioning.ts'
 import { createQuoting } from './quoting.ts'
@@ -32,6 +33,7 @@ const PARTS: readonly CreatePostPart[] = [
   createVariants,
   createAnswering,
   createMarking,
+  createInforming,
   createFollowing,
   createStreaming,
   createMentioning,

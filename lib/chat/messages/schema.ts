@@ -5,6 +5,7 @@ import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, IdempotencyKey, Instant, label, text } from '../../core/schema.ts'
 import { MessageStatus, Usage } from '../answers/schema.ts'
+import { QuestionContext } from '../answers/schema-context.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
 import { Part } from '../answers/schema-parts.ts'
 import { AssistantKey } from '../assistants/schema.ts'
@@ -137,6 +138,7 @@ export const Message = v.object({
   ),
   /** The caller's own, in reads alone. */
   feedback: v.optional(Feedback),
+  context: v.optional(QuestionContext),
 })
 export type Message = v.InferOutput<typeof Message>
 

@@ -3,6 +3,7 @@ import type { ActorInConversation } from '../../core/access.ts'
 import { isGuest, isProgram } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
+import { setStoredJson } from '../../core/stored-json.ts'
 import { fromInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendBotMessage, spendMessage } from '../../limits/spending.ts'
@@ -84,7 +85,10 @@ export const get = useCase({
   run: async (ctx, actor, messageId): Promise<Message> => {
     const row = await findMessage(ctx.db, messageId)
     const { role } = await requireReader(ctx, ctx.db, actor, row?.conversation_id)
-    return toRead(ctx, { actor, role }, await withWholeParts(ctx.db, row!))
+    const message = await toRead(ctx, { actor, role }, await withWholeParts(ctx.db, row!))
+    const { context, deleted_at } = row!
+    if (context && !deleted_at) setStoredJson(message, 'context', context)
+    return message
   },
 })
 
@@ -182,7 +186,7 @@ async function spendOfBot(ctx: Context, { actor, where }: NewPost): Promise<void
 }
 
 /** What identifies a post with a key: its input, whatever a hook makes of that. */
-function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput }): Repeatable | undefined {
+function repeatableOf({ actor, input, where, context }: NewPost & { input: PostRootInput }): Repeatable | undefined {
   const { idempotency_key: key, role = 'user', content, metadata, mentions, attachment_ids, title } = input
   const { quote_id, variant_of, assistant, invocation_id, stream, generated } = input
   if (key === undefined) return undefined
@@ -197,6 +201,7 @@ function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput 
     ...(invocation_id === undefined ? [] : [`invocation ${invocation_id}`]),
     ...(stream ? ['stream'] : []),
     ...(generated ? ['generated'] : []),
+    ...(context?.length ? [`context ${JSON.stringify(context)}`] : []),
   ]
   const request = [...Object.values<string>(where), role, content, ...more]
   return { user_id: actor.user_id, key, request }

@@ -25,6 +25,12 @@ export const markGenerated = onRows<{ id: string }>(
   (given) => sql`UPDATE messages SET generated = 1 FROM ${given} WHERE messages.id = given.id`,
 )
 
+/** Stores what questions came with. */
+export const setContext = onRows<{ id: string; context: string }>(
+  { id: 'text', context: 'text' },
+  (given) => sql`UPDATE messages SET context = given.context FROM ${given} WHERE messages.id = given.id`,
+)
+
 /** Sets whether the text of a message is generated. By primary key. */
 export async function setGenerated(tx: Queries, messageId: string, isGenerated: boolean): Promise<void> {
   await tx.run(sql`UPDATE messages SET generated = ${isGenerated ? 1 : null} WHERE id = ${messageId}`)

@@ -27,8 +27,8 @@ export async function anonymize(tx: Queries, messages: MessageTrace[]): Promise<
 export async function redact(tx: Queries, messages: MessageTrace[], at: Micros): Promise<void> {
   const these = oneOf(tx, messages)
   await tx.run(
-    sql`UPDATE messages SET posted_by = NULL, content = '', parts = NULL, prompt = NULL, metadata = NULL, delete_reason = NULL,
-            reaction_list = NULL, attachment_list = NULL, mention_all = NULL, mentioned = NULL, mention_origins = NULL,
+    sql`UPDATE messages SET posted_by = NULL, content = '', parts = NULL, prompt = NULL, context = NULL, metadata = NULL,
+            delete_reason = NULL, reaction_list = NULL, attachment_list = NULL, mention_all = NULL, mentioned = NULL, mention_origins = NULL,
             quote_id = NULL, pinned_at = NULL, pinned_by = NULL, deleted_at = coalesce(deleted_at, ${at})
       WHERE id ${these}`,
   )

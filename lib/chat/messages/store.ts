@@ -70,6 +70,8 @@ export interface MessageRow extends AnswerColumns, PartColumns {
   answered_id?: string | null
   /** 1 for a post whose author says that it is generated text. */
   generated?: number | null
+  /** What the assistant was told before the question, as JSON: read of one message alone. */
+  context?: string | null
 }
 
 /** A row of a list without a long text, which is read later if it fits into the page. */
@@ -121,6 +123,7 @@ function withoutErased<T extends MessageRow | LightMessageRow>(row: T): T {
     ...row,
     content: '',
     prompt: null,
+    context: null,
     metadata: null,
     attachment_list: null,
     mention_all: null,
@@ -197,7 +200,7 @@ export function toMessageFor(access: Access, reader: ActorInConversation, row: M
 
 /** The message, without a check of rights: the caller checks those of its conversation. By primary key. */
 export async function findMessage(db: Queries, id: string): Promise<MessageRow | undefined> {
-  const row = await db.get<MessageRow>(sql`SELECT ${COLUMNS} FROM messages WHERE id = ${id}`)
+  const row = await db.get<MessageRow>(sql`SELECT ${COLUMNS}, context FROM messages WHERE id = ${id}`)
   return row && withoutErased((await withPartsInProgress(db, [row]))[0]!)
 }
 

@@ -136,7 +136,8 @@ export function listTotals(
 export async function findContextBytes(db: Queries, messageId: string): Promise<number> {
   const row = await db.get<{ bytes: number | null }>(
     sql`WITH RECURSIVE above (parent_id, bytes) AS (
-          SELECT parent_id, octet_length(coalesce(prompt, '')) FROM messages WHERE id = ${messageId}
+          SELECT parent_id, octet_length(coalesce(prompt, '')) + octet_length(coalesce(context, ''))
+            FROM messages WHERE id = ${messageId}
           UNION ALL
           SELECT m.parent_id, CASE WHEN m.deleted_at IS NULL
                    THEN octet_length(m.content) + octet_length(coalesce(m.prompt, '')) ELSE 0 END

@@ -14,6 +14,7 @@ import * as signUps from '../../accounts/sign-ups/schema.ts'
 import * as tokens from '../../accounts/tokens/schema.ts'
 import * as users from '../../accounts/users/schema.ts'
 import * as assistant from '../../chat/answers/schema.ts'
+import * as answerContext from '../../chat/answers/schema-context.ts'
 import * as answerParts from '../../chat/answers/schema-parts.ts'
 import * as approvals from '../../chat/approvals/schema.ts'
 import * as assistants from '../../chat/assistants/schema.ts'
@@ -77,6 +78,7 @@ const FEATURES: object[] = [
   { Problem, FieldProblem, ExceededQuota, Id, Instant },
   assistant,
   assistants,
+  answerContext,
   answerParts,
   attachments,
   audit,

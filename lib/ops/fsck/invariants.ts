@@ -37,7 +37,7 @@ const FOREIGN_QUOTE = sql`m.quote_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM m
 
 /** A message that was erased with its author. One that lost only its author, and was deleted, still has its text or files. */
 const ERASED = sql`m.posted_by IS NULL AND m.deleted_at IS NOT NULL AND m.content = '' AND m.prompt IS NULL
-  AND m.metadata IS NULL AND m.attachment_list IS NULL`
+  AND m.context IS NULL AND m.metadata IS NULL AND m.attachment_list IS NULL`
 
 /** The title of the thread of a root `m`. */
 const TITLED = sql`SELECT 1 FROM threads t WHERE t.root_id = m.id AND t.title IS NOT NULL`

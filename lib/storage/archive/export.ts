@@ -162,6 +162,7 @@ export function withoutErased(row: Row, erased: Set<string>): Row {
     ...('mention_origins' in row && { mention_origins: null }),
     ...('attachment_list' in row && { attachment_list: null }),
     ...('parts' in row && { parts: null }),
+    ...('context' in row && { context: null }),
   }
   return { ...row, ...texts, reaction_list: null, mention_all: null, mentioned: null, pinned_at: null, pinned_by: null }
 }

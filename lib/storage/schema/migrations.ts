@@ -83,6 +83,7 @@ import { assistantUsage } from './0093-assistant-usage.ts'
 import { marks } from './0094-marks.ts'
 import { tools } from './0095-tools.ts'
 import { generatedFiles } from './0096-generated-files.ts'
+import { questionContext } from './0098-question-context.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -203,6 +204,7 @@ export const MIGRATIONS: readonly Migration[] = [
   marks,
   tools,
   generatedFiles,
+  questionContext,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -133,3 +133,17 @@ it('however parts follow each other, each call has one result right behind its m
     expect(results).toEqual(parts.flatMap((part) => (part.type === 'tool' ? part.call_id : [])))
   }
 })
+
+it('sends what the question came with for the system in the one message for the system', () => {
+  const turns = [
+    { role: 'system' as const, content: 'Be brief.' },
+    { role: 'user' as const, content: 'One?' },
+    { role: 'system' as const, content: 'Speak French.' },
+    { role: 'user' as const, content: 'Two?' },
+  ]
+  expect(toBody('tiny', { ...asking('Two?'), turns }, NO_FILES).messages).toEqual([
+    { role: 'system', content: 'Be brief.\n\nSpeak French.' },
+    { role: 'user', content: 'One?' },
+    { role: 'user', content: 'Two?' },
+  ])
+})
