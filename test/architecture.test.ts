@@ -13,7 +13,7 @@ const ORDER = [
   ['tasks', 'live', 'limits', 'files', 'backups'],
   ['cluster', 'mail', 'outgoing'],
   ['accounts', 'chat', 'assistant', 'erasure', 'merging', 'guests', 'integrations'],
-  ['ops', 'openai-api', 'well-known'],
+  ['ops', 'protocols', 'openai-api', 'well-known'],
   [
     'context.ts',
     'endpoint-kinds.ts',

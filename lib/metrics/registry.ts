@@ -12,6 +12,7 @@ import { createJobMetrics } from './jobs.ts'
 import { type MachineLevels, machineFamilies } from './machine.ts'
 import { createCounter, type Family, formatPage, type Reading, readFamilies, single } from './page.ts'
 import { createProcessMetrics } from './process.ts'
+import { createProtocolMetrics, type Protocol } from './protocols.ts'
 import { createRequestMetrics } from './requests.ts'
 import { createSearchMetrics } from './search.ts'
 import { createTaskMetrics } from './tasks.ts'
@@ -33,6 +34,8 @@ export interface Metrics {
   delivered(count: number): void
   /** A stream closed because its reader was too slow. */
   dropped(): void
+  /** A stream of an answer in the format of a protocol; call the result once when it ends. */
+  protocolStream(protocol: Protocol): () => void
   /** The time from a question to the first chunk of its answer. */
   firstDelta(seconds: number): void
   /** The end of an answer, by its status. */
@@ -136,6 +139,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
   const { families: requestFamilies, ...requests } = createRequestMetrics()
   const storage = createStorageMetrics()
   const streams = createStreamMetrics()
+  const protocols = createProtocolMetrics()
   const answers = createAnswerMetrics()
   const tasks = createTaskMetrics(taskKinds)
   const jobs = createJobMetrics()
@@ -159,6 +163,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...requestFamilies,
     ...storage.families,
     ...streams.families(levels),
+    protocols.family,
     ...answers.families(() => levels.answers),
     ...tasks.families(levels),
     ...databaseFamilies(levels.database),
@@ -190,6 +195,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     requestFailed: (reason) => storage.failed.add(reason, 1),
     delivered: (count) => streams.delivered.add('', count),
     dropped: () => streams.dropped.add('', 1),
+    protocolStream: protocols.opened,
     firstDelta: answers.firstDelta.of({}),
     answered: (outcome) => answers.answered.add(outcome, 1),
     used: (kind, tokens) => answers.used.add(kind, tokens),

@@ -5,17 +5,22 @@ import { ChatError } from '../../core/errors.ts'
 import type { NamesOf } from '../../core/known-names.ts'
 import { createCondition } from '../../core/scheduling/condition.ts'
 import { assertKnown, useCase } from '../../core/use-case.ts'
+import type { SendPart } from '../../live/hub/own-parts.ts'
 import type { Delivered, Delivery } from '../../live/readers/delivery.ts'
 import type { Reader, Sink } from '../../live/readers/reader.ts'
 import { requireReader } from '../memberships/access.ts'
 import { StreamQuery } from './schema.ts'
 import { withSubjects } from './with-subjects.ts'
 
+export type { SendPart } from '../../live/hub/own-parts.ts'
+
 /** An authorised stream with a reserved place: connect it, or release the place. */
 export interface Opening {
   /** Starts sending. @returns a function that disconnects */
   connect(sink: Sink): () => void
   cancel(): void
+  /** Set for frames of a protocol: these have headers of their own, and what is broken off is no end to their readers. */
+  headers?: readonly (readonly [name: string, value: string])[]
 }
 
 /**
@@ -66,6 +71,26 @@ async function reserve(
   await presence.takePlace(user_id)
   return {
     connect: (sink) => hub.connect(toConnected(sink), last_event_id),
+    cancel: () => hub.release(user_id),
+  }
+}
+
+/** A place on a conversation's stream for a consumer that sends its reader something of its own, and uses the events for that. */
+export interface PacedOpening {
+  /** @param follow is called when the sink gets live events */
+  connect(sink: Sink, follow: (part: SendPart) => Promise<void>): { leave(): void }
+  cancel(): void
+}
+
+/** As {@link open}, without missed events. @throws ChatError as {@link open} */
+export async function openPaced(ctx: Context, actor: Actor, conversationId: string): Promise<PacedOpening> {
+  const { is_outside = false } = await requireReader(ctx, ctx.db, actor, conversationId)
+  const { hub, presence } = ctx.streams
+  const { user_id } = actor
+  const toConnected = readerOf(ctx, actor, { conversation_id: conversationId, is_outside, wait_ms: undefined })
+  await presence.takePlace(user_id)
+  return {
+    connect: (sink, follow) => ({ leave: hub.connect(toConnected(sink), undefined, follow) }),
     cancel: () => hub.release(user_id),
   }
 }

@@ -50,13 +50,19 @@ export function untilEnd(opening: Opening, onEnd: () => void): Opening {
     if (!over) onEnd()
     over = true
   }
+  const { headers } = opening
   return {
+    ...(headers && { headers }),
     connect(sink) {
       const ending = () => {
         sink.end()
         end()
       }
-      const leave = opening.connect({ ...sink, end: ending })
+      const aborting = () => {
+        sink.abort!()
+        end()
+      }
+      const leave = opening.connect({ ...sink, end: ending, ...(sink.abort && { abort: aborting }) })
       return () => {
         leave()
         end()

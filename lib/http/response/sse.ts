@@ -16,8 +16,11 @@ const PIECE_BYTES = 64 * 1024
 const FAREWELL_TIMEOUT_MS = 5_000
 
 /** The headers of an event stream: those of every response, and its own. No proxy and no middleware compresses or keeps it. */
-export function streamHeaders(common: readonly HeaderPair[]): HeaderPair[] {
-  return [...common.filter(([name]) => name !== 'cache-control'), ...STREAM_HEADERS]
+export function streamHeaders(common: readonly HeaderPair[], own?: Opening['headers']): HeaderPair[] {
+  const others = common.filter(([name]) => name !== 'cache-control')
+  return own
+    ? [...others, ...FRAMES_HEADERS, ...own.map(([...pair]): HeaderPair => pair)]
+    : [...others, ...STREAM_HEADERS]
 }
 
 const STREAM_HEADERS: readonly HeaderPair[] = [
@@ -26,10 +29,17 @@ const STREAM_HEADERS: readonly HeaderPair[] = [
   ['x-accel-buffering', 'no'],
 ]
 
+/** Clients of protocols look for `no-cache`. */
+const FRAMES_HEADERS: readonly HeaderPair[] = [
+  ['content-type', EVENT_STREAM],
+  ['cache-control', 'no-store, no-cache, no-transform'],
+  ['x-accel-buffering', 'no'],
+]
+
 /**
  * Writes a stream directly to a Node response, bytes that all readers share.
  *
- * Without chunked encoding, which would cost a copy per reader; the end of the connection is the end of the stream.
+ * Events go without chunked encoding, which would cost a copy per reader; the end of the connection is the end of the stream.
  *
  * @returns a promise that is pending until the response closes: otherwise h3 would end it earlier
  */
@@ -45,15 +55,18 @@ export function streamToNode(
     opening.cancel()
     return Promise.resolve()
   }
-  response.useChunkedEncodingByDefault = false
+  // Frames of a protocol have a last one: without chunks a client could not tell a stream that is broken off from one that ends.
+  const isFramed = opening.headers !== undefined
+  response.useChunkedEncodingByDefault = isFramed
   response.shouldKeepAlive = false
   writeHead(response, 200, headers)
-  response.write(RETRY)
+  if (isFramed) response.flushHeaders()
+  else response.write(RETRY)
   response.on('error', () => {})
   // A stalled reader is detected by its pending bytes and its progress; a timeout would cost a timer at every write.
   socket.setTimeout(0)
   // Without framing the socket sends the same bytes with a fifth less CPU time.
-  const out = response.req.httpVersionMajor === 1 && response.socket ? socket : response
+  const out = !isFramed && response.req.httpVersionMajor === 1 && response.socket ? socket : response
 
   const output = writes.open(out)
   let drained = () => {}
@@ -74,6 +87,7 @@ export function streamToNode(
       response.end()
       setTimeout(() => response.destroy(), FAREWELL_TIMEOUT_MS).unref()
     },
+    abort: () => void response.destroy(),
   })
   return new Promise((resolve) => {
     const onClose = () => {
@@ -97,7 +111,7 @@ export function streamToWeb(headers: readonly HeaderPair[], opening: Opening): R
   const stream = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        controller.enqueue(RETRY)
+        if (!opening.headers) controller.enqueue(RETRY)
         leave = opening.connect(webSink(controller, (resolve) => (drained = resolve)))
       },
       pull: () => drained(),
@@ -138,6 +152,11 @@ function webSink(
       } catch {
         // The reader has cancelled: the stream is already closed.
       }
+    },
+    abort() {
+      if (ended) return
+      ended = true
+      controller.error(new Error('The stream was broken off: it has no end'))
     },
   }
 }

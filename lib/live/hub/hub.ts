@@ -23,6 +23,7 @@ import { createEventLoopQueue } from './event-loop-queue.ts'
 import { createFanOut } from './fan-out.ts'
 import { createInboxSender } from './inboxes.ts'
 import { createLogins } from './logins.ts'
+import { createSendPart, type SendPart } from './own-parts.ts'
 import { createStreamQuota } from './quota.ts'
 import { createReplaySlots } from './replay-slots.ts'
 import { createRights } from './rights.ts'
@@ -92,14 +93,15 @@ export function createHub(deps: HubDeps) {
     /**
      * Sends a reader the events since `last_event_id`, then live events, as long as its stream is open.
      *
+     * @param follow is called when the reader gets live events, with what sends it something else
      * @returns a function that closes the stream
      */
-    connect(reader: Reader, last_event_id?: string): () => void {
+    connect(reader: Reader, last_event_id?: string, follow?: (part: SendPart) => Promise<void>): () => void {
       streams.add(reader)
       waits.add(reader)
       quota.report(reader.user_id)
       if (state === 'draining') close(reader, 'draining')
-      else void start(reader, last_event_id)
+      else void start(reader, last_event_id, follow)
       return () => close(reader)
     },
 
@@ -217,13 +219,18 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
   }
 
   /** Sends a reader what it missed, and then all that is new. */
-  async function start(reader: Reader, last_event_id?: string): Promise<void> {
+  async function start(
+    reader: Reader,
+    last_event_id?: string,
+    follow?: (part: SendPart) => Promise<void>,
+  ): Promise<void> {
     const { conversation_id } = reader
     try {
       if (conversation_id === undefined)
         await catchUpFollower(reader, last_event_id, { ...deps, feed, tail, followers, all })
       else await catchUp(reader, subscriptions.add(conversation_id, reader), last_event_id, deps)
       waits.begin(reader)
+      if (!reader.closed) await follow?.(createSendPart(reader, pace))
     } catch (error) {
       if (reader.closed) return
       log.warn('A stream could not start', { cause: causeText(error), stream: conversation_id ?? 'all' })

@@ -19,6 +19,8 @@ export interface Sink {
    */
   progress?(): string | undefined
   end(): void
+  /** Ends it in a way that its client does not take for the end. Missing for a consumer that has no such way. */
+  abort?(): void
 }
 
 /** What a caller was recognised by, where that is neither a session nor an API key. */

@@ -1,0 +1,85 @@
+import type { Part, PartChange } from '../../chat/answers/schema-parts.ts'
+import type { Micros } from '../../storage/sql.ts'
+
+/** A row of an answer: a text, or the change of a part, with its number and the instant of its transaction. */
+export interface AnswerRow {
+  idx: number
+  row: string | PartChange
+  at: Micros
+}
+
+/** A call of a tool, as its rows have made it so far. */
+export type CallPart = Extract<Part, { type: 'tool' }>
+
+/** What a row adds to an answer. `before` is the part as it was, if it had begun: a text has only its begin. */
+export type RowStep =
+  | { type: 'text'; idx: number; part_id: number; text: string; begins: boolean }
+  | { type: 'part'; idx: number; change: PartChange; part: Part; before: Part | undefined }
+
+/**
+ * The rows of one answer as steps, in their order. It keeps the fold of `core/parts.ts` as far as steps need it: each row costs
+ * the same, however long the answer is.
+ */
+export interface AnswerSteps {
+  /** The step of the next row; `undefined` for an empty text, which adds nothing. */
+  next(row: Pick<AnswerRow, 'idx' | 'row'>): RowStep | undefined
+  /** The number of the row that is expected next. */
+  next_idx(): number
+  /** Whether the answer waits for participants after the rows so far: then a segment ends, if their transaction has no more. */
+  isWaiting(): boolean
+  /** The calls on which participants decide after the rows so far, in their order. */
+  waitingCalls(): CallPart[]
+}
+
+/** Creates the steps of an answer, before its first row. */
+export function createAnswerSteps(): AnswerSteps {
+  // Texts are not kept: no step needs more of them than their ids.
+  const parts = new Map<number, Part>()
+  const calls = new Set<CallPart['id']>()
+  const place: { next: number; text: number | undefined } = { next: 0, text: undefined }
+
+  function textStep(idx: number, text: string): RowStep | undefined {
+    if (text === '') return undefined
+    const begins = place.text === undefined
+    place.text ??= idx
+    return { type: 'text', idx, part_id: place.text, text, begins }
+  }
+
+  function partStep(idx: number, change: PartChange): RowStep {
+    place.text = undefined
+    const before = parts.get(change.id)
+    const { delta: _, ...fields } = change
+    const part = { ...before, ...fields } as Part
+    parts.set(change.id, part)
+    if (part.type === 'tool' && !part.by_provider) calls.add(part.id)
+    return { type: 'part', idx, change, part, before }
+  }
+
+  const callsIn = (states: readonly CallPart['state'][]) =>
+    [...calls].map((id) => parts.get(id) as CallPart).filter(({ state }) => states.includes(state))
+
+  return {
+    next({ idx, row }) {
+      place.next = idx + 1
+      return typeof row === 'string' ? textStep(idx, row) : partStep(idx, row)
+    },
+    next_idx: () => place.next,
+    isWaiting: () => callsIn(['waiting']).length > 0 && callsIn(GOING_ON).length === 0,
+    waitingCalls: () => callsIn(['waiting']),
+  }
+}
+
+/** The states of calls that go on without participants. */
+const GOING_ON: readonly CallPart['state'][] = ['requested', 'approved', 'running']
+
+/**
+ * The numbers of the rows with which the segments of an answer end, in their order: each is the last row of a transaction after
+ * which the answer waits for participants. What follows the last of them is the segment that goes on.
+ */
+export function listSegmentEnds(rows: readonly AnswerRow[]): number[] {
+  const steps = createAnswerSteps()
+  return rows.flatMap(({ idx, row, at }, n) => {
+    steps.next({ idx, row })
+    return steps.isWaiting() && rows[n + 1]?.at !== at ? [idx] : []
+  })
+}
