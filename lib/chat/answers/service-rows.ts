@@ -3,6 +3,7 @@ import { ChatError } from '../../core/errors.ts'
 import { isUnderWay } from '../../core/message-status.ts'
 import { countWithin } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
+import type { Metadata } from '../conversations/schema-metadata.ts'
 import { requireReader } from '../memberships/access.ts'
 import type { MessageStatus, Usage } from './schema.ts'
 import type { FailureCode } from './schema-failures.ts'
@@ -16,6 +17,7 @@ export interface Written {
   conversation_id: string
   root_id: string
   parent_id?: string
+  parent_role?: string
   /** The first answer of its set, of a variant. */
   variant_of?: string
   assistant?: string
@@ -23,6 +25,7 @@ export interface Written {
   finish_reason?: string
   failure?: FailureCode
   usage?: Usage
+  metadata?: Metadata
   created_at: number
 }
 
@@ -91,18 +94,19 @@ function toPiece({ idx, content, part, created_at }: StoredRow): WrittenPiece {
 
 function toWritten(row: WrittenRow): Written {
   const { id, conversation_id, root_id, parent_id, variant_of, assistant, status, created_at } = row
-  const { finish_reason, failure, usage } = row
+  const { finish_reason, failure, usage, metadata } = row
   return {
     id,
     conversation_id,
     root_id,
-    ...(parent_id !== null && { parent_id }),
+    ...(parent_id !== null && { parent_id, parent_role: row.parent_role! }),
     ...(variant_of !== null && { variant_of }),
     ...(assistant !== null && { assistant }),
     status,
     ...(finish_reason !== null && { finish_reason }),
     ...(failure !== null && { failure }),
     ...(usage !== null && { usage: JSON.parse(usage) as Usage }),
+    ...(metadata !== null && { metadata: JSON.parse(metadata) as Metadata }),
     created_at,
   }
 }

@@ -18,6 +18,9 @@ export interface WrittenRow {
   failure: FailureCode | null
   /** As JSON. */
   usage: string | null
+  /** As JSON. */
+  metadata: string | null
+  parent_role: string | null
   created_at: Micros
   edited_at: Micros | null
   is_gone: number
@@ -29,7 +32,8 @@ export interface WrittenRow {
 export function findWritten(db: Queries, messageId: string): Promise<WrittenRow | undefined> {
   return db.get<WrittenRow>(
     sql`SELECT m.id, m.conversation_id, m.root_id, m.parent_id, m.variant_of, m.role, m.assistant, m.status, m.finish_reason,
-            m.failure, m.usage, m.created_at, m.edited_at,
+            m.failure, m.usage, m.metadata, m.created_at, m.edited_at,
+            (SELECT p.role FROM messages p WHERE p.id = m.parent_id) AS parent_role,
             CASE WHEN m.deleted_at IS NOT NULL OR ${isErasedAuthor(sql`m.posted_by`)} THEN 1 ELSE 0 END AS is_gone,
             CASE WHEN m.edited_at IS NULL AND (m.status IN ('streaming', 'waiting')
                    OR EXISTS (SELECT 1 FROM message_chunks c WHERE c.message_id = m.id))

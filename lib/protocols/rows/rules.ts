@@ -11,9 +11,10 @@ export interface AnswerRow {
 /** A call of a tool, as its rows have made it so far. */
 export type CallPart = Extract<Part, { type: 'tool' }>
 
-/** What a row adds to an answer. `before` is the part as it was, if it had begun: a text has only its begin. */
+/** What a row adds to an answer. `before` is the part as it was, if it had begun; a text has its begin, and `from`:
+ * its place in all text, in UTF-16 units. */
 export type RowStep =
-  | { type: 'text'; idx: number; part_id: number; text: string; begins: boolean }
+  | { type: 'text'; idx: number; part_id: number; text: string; begins: boolean; from: number }
   | { type: 'part'; idx: number; change: PartChange; part: Part; before: Part | undefined }
 
 /**
@@ -36,13 +37,15 @@ export function createAnswerSteps(): AnswerSteps {
   // Texts are not kept: no step needs more of them than their ids.
   const parts = new Map<number, Part>()
   const calls = new Set<CallPart['id']>()
-  const place: { next: number; text: number | undefined } = { next: 0, text: undefined }
+  const place: { next: number; text: number | undefined; length: number } = { next: 0, text: undefined, length: 0 }
 
   function textStep(idx: number, text: string): RowStep | undefined {
     if (text === '') return undefined
     const begins = place.text === undefined
     place.text ??= idx
-    return { type: 'text', idx, part_id: place.text, text, begins }
+    const from = place.length
+    place.length += text.length
+    return { type: 'text', idx, part_id: place.text, text, begins, from }
   }
 
   function partStep(idx: number, change: PartChange): RowStep {
