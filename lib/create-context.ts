@@ -152,6 +152,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     answers: createRunner({
       ...{ access, config, db, write, metrics, log, now, id, presence, assistants, openFile },
       beforeTool: (call) => askAboutTool({ log, host: { hooks } }, call),
+      host: { hooks },
     }),
     streams: {
       ...{ hub, poller, presence, users },

@@ -1,10 +1,10 @@
-import type { Attachment } from './api/entities.ts'
+import type { Attachment, Message } from './api/entities.ts'
 import type { PersistedEvent } from './api/events.ts'
 import type { ApprovalOptions } from './assistant/tools/definition.ts'
 import type { ParticipantRole } from './core/access.ts'
 import type { Actor } from './core/actor.ts'
 
-/** Functions of the host that are called before and after changes, over HTTP and in the process alike; each has 250 ms. */
+/** Functions of the host that are called before and after changes, over HTTP and in the process alike; each has 250 ms, `afterAnswer` 10 seconds. */
 export interface Hooks {
   /**
    * Called before a post, an edit or a question to the assistant is stored, once its author is known to be allowed to.
@@ -19,11 +19,19 @@ export interface Hooks {
    */
   beforeTool?: (call: ToolBefore) => ToolVerdict | Promise<ToolVerdict>
   /**
+   * Called with each answer of an assistant that its provider has completed, before it is complete for its readers: it can be
+   * withdrawn. With the setting `hold` of the assistant they get nothing of it before.
+   */
+  afterAnswer?: (answer: AnswerAfter) => AnswerVerdict | Promise<AnswerVerdict>
+  /**
    * Called after the commit with each event of the log that this process has written, at most once; in their order in each
    * conversation.
    */
   afterEvent?: (event: EventAfter) => void | Promise<void>
-  /** What happens when `beforeMessage`, `beforeJoin` or `beforeTool` throws or takes too long. Default: `refuse`, with `unavailable`. */
+  /**
+   * What happens when `beforeMessage`, `beforeJoin`, `beforeTool` or `afterAnswer` throws or takes too long. Default: `refuse`, with
+   * `unavailable`; an answer is then withdrawn.
+   */
   failure?: 'refuse' | 'pass'
 }
 
@@ -96,6 +104,19 @@ export interface ToolBefore {
 /** Nothing; why it is refused, which participants and the model read; or which approval it needs. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function without a result is a verdict.
 export type ToolVerdict = void | undefined | { refuse: string } | { approval: ApprovalOptions }
+
+/** An answer whose provider has written all of it. */
+export interface AnswerAfter {
+  /**
+   * The answer as its readers would get it, with all values of its parts. Its status is `complete`; with `hold`, it is `streaming`
+   * for what the answer has so far when tools are called, which is stored next.
+   */
+  message: Message
+}
+
+/** Nothing, or why the answer is withdrawn: it fails as `refused`, and is deleted with this reason. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a function without a result is a verdict.
+export type AnswerVerdict = void | undefined | { withdraw: string }
 
 /**
  * An event of the log, with its id, which no other event has, its number in its conversation, and your own ids of the users that it names, by their user ids,

@@ -38,6 +38,8 @@ export { ChatError, type ErrorCode, type ErrorReason, type FieldError } from './
 export type { StartOptions } from './core/start-options.ts'
 export type { Mail } from './mail/mail.ts'
 export type {
+  AnswerAfter,
+  AnswerVerdict,
   Bus,
   EventAfter,
   FileToCheck,
@@ -54,6 +56,8 @@ export type {
   Recipient,
   ScanVerdict,
   Thumbnail,
+  ToolBefore,
+  ToolVerdict,
 } from './ports.ts'
 export { type Chat, createChatService } from './service.ts'
 export type { CopyOptions, Settled } from './storage/archive/copied.ts'

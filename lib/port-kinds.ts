@@ -5,6 +5,7 @@ const HOOK_KINDS: Record<keyof Hooks, Kind> = {
   beforeMessage: FUNCTION,
   beforeJoin: FUNCTION,
   beforeTool: FUNCTION,
+  afterAnswer: FUNCTION,
   afterEvent: FUNCTION,
   failure: oneOf('refuse', 'pass'),
 }

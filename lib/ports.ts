@@ -9,6 +9,8 @@ import type { Mail } from './mail/mail.ts'
 
 export type { Identity, IdentityRequest } from './core/identity.ts'
 export type {
+  AnswerAfter,
+  AnswerVerdict,
   EventAfter,
   Hooks,
   JoinBefore,
@@ -141,7 +143,14 @@ export interface Ports {
   id?: () => string
 }
 
-const HOOKS: NamesOf<Hooks> = { beforeMessage: 0, beforeJoin: 0, beforeTool: 0, afterEvent: 0, failure: 0 }
+const HOOKS: NamesOf<Hooks> = {
+  beforeMessage: 0,
+  beforeJoin: 0,
+  beforeTool: 0,
+  afterAnswer: 0,
+  afterEvent: 0,
+  failure: 0,
+}
 
 /** The ports that exist, and the hooks. */
 export const PORTS: NamesOf<Ports> = {

@@ -28,6 +28,8 @@ export interface AnswerOutcome {
   metadata?: Metadata | undefined
   /** The calls of tools that the provider asks for, in their order; none of a step that has failed. */
   calls: AskedCall[]
+  /** Why the host withdraws the answer. */
+  withdrawal?: string
 }
 
 /** One call of the provider for an answer. */
@@ -85,16 +87,24 @@ export async function ask(
     const { finish_reason, usage, metadata, calls } = await read(ctx, row, { ...step, signal }, output)
     return { end: { status: 'complete', finish_reason, usage }, metadata, calls }
   } catch (caught) {
-    const error = signal.aborted ? signal.reason : caught
-    if (error === ENDED) return undefined
-    if (error === STOPPING) return { end: INTERRUPTED, calls: [] }
-    const failure = error instanceof AnswerFailure ? error : new AnswerFailure('provider_error', error)
-    const { code, retry_after_seconds } = failure
-    ctx.log.warn('An answer failed', { message_id: row.id, code, ...causeOf(failure) })
-    return { end: { status: 'failed', finish_reason: 'failed', failure: code, retry_after_seconds }, calls: [] }
+    return outcomeOfFailure(ctx, row.id, signal.aborted ? signal.reason : caught)
   } finally {
     clearTimeout(timeout)
   }
+}
+
+/** How an answer ends with a failure, or the reason of an abort; `undefined` if it {@link ENDED} elsewhere. */
+export function outcomeOfFailure(
+  ctx: Pick<Context, 'log'>,
+  message_id: string,
+  error: unknown,
+): AnswerOutcome | undefined {
+  if (error === ENDED) return undefined
+  if (error === STOPPING) return { end: INTERRUPTED, calls: [] }
+  const failure = error instanceof AnswerFailure ? error : new AnswerFailure('provider_error', error)
+  const { code, retry_after_seconds } = failure
+  ctx.log.warn('An answer failed', { message_id, code, ...causeOf(failure) })
+  return { end: { status: 'failed', finish_reason: 'failed', failure: code, retry_after_seconds }, calls: [] }
 }
 
 async function read(

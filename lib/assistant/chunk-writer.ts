@@ -36,6 +36,7 @@ export function createChunkWriter(ctx: WriterContext) {
   }
 
   function schedule(draft: Draft): void {
+    if (draft.isHeld) return
     const queue = queueOf(draft)
     queue.drafts.add(draft)
     if (draft.stored === 0 && !queue.isFailing()) void queue.flush()
@@ -52,6 +53,12 @@ export function createChunkWriter(ctx: WriterContext) {
     /** Adds a chunk that is no text, in the order of all: it is stored as text is. */
     addRow(draft: Draft, row: DraftRow): void {
       addRow(draft, row)
+      schedule(draft)
+    },
+
+    /** Stores what was kept back of an answer. */
+    release(draft: Draft): void {
+      draft.isHeld = false
       schedule(draft)
     },
 

@@ -41,11 +41,31 @@ export interface Draft {
   stored: number
   /** Whether this process has lost the answer. */
   isLost?: boolean
+  /** Whether nothing new of it is stored: the host is asked before. */
+  isHeld?: boolean
+  /** The bytes of the texts that the host has not let through. */
+  withheld_bytes?: number
 }
 
 /** Whether it has text that is not stored. */
-export function isBehind({ pending, rows, taken, isLost }: Draft): boolean {
-  return !isLost && (taken !== undefined || pending !== '' || (rows !== undefined && rows.length > 0))
+export function isBehind(draft: Draft): boolean {
+  return !draft.isLost && !draft.isHeld && hasText(draft)
+}
+
+const hasText = ({ pending, rows, taken }: Draft): boolean =>
+  taken !== undefined || pending !== '' || (rows !== undefined && rows.length > 0)
+
+/** The chunks that are kept back for the host. */
+export function heldRows(draft: Draft): DraftRow[] {
+  if (!draft.isHeld) return []
+  return [...(draft.rows ?? []), ...(draft.pending === '' ? [] : [{ content: draft.pending }])]
+}
+
+/** Drops what is kept back for the host: it is never stored. */
+export function dropHeld(draft: Draft): void {
+  const bytes = heldRows(draft).reduce((sum, { content }) => sum + Buffer.byteLength(content), 0)
+  if (draft.isHeld) Object.assign(draft, { pending: '', rows: [], withheld_bytes: (draft.withheld_bytes ?? 0) + bytes })
+  draft.isHeld = false
 }
 
 /** Makes a chunk of the pending text. @returns the number of the chunk that follows all of the draft */

@@ -89,6 +89,11 @@ export const ASSISTANT_KEYS = {
     false,
     'Whether the first answer of a conversation with the layout assistant that has no title gives it one, which counts as used by the user who asked.',
   ),
+  hold: key(
+    flag,
+    false,
+    'Whether readers get an answer only as a whole: nothing of it is stored or sent before the application has seen it (hooks.afterAnswer).',
+  ),
   tools: key(toolList, [] as string[], 'Names of the tools that an assistant may use.'),
   max_steps: key(
     maxSteps,
@@ -126,6 +131,7 @@ const NamedSection = section({
   text_files: key(flag, undefined, inherited('text_files')),
   reasoning: key(reasoningOf, undefined, inherited('reasoning')),
   titles: key(flag, undefined, inherited('titles')),
+  hold: key(flag, undefined, inherited('hold')),
   tools: key(toolList, undefined, inherited('tools')),
   max_steps: key(maxSteps, undefined, inherited('max_steps')),
   max_equal_calls: key(maxEqualCalls, undefined, inherited('max_equal_calls')),

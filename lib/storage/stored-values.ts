@@ -32,6 +32,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
         'empty_answer',
         'answer_too_long',
         'too_many_steps',
+        'refused',
       ],
     },
   },

@@ -1,4 +1,5 @@
 import { endAnswer, INTERRUPTED } from '../../chat/answers/ending.ts'
+import type { HookContext } from '../../chat/hooks/before.ts'
 import { lockAsSystem } from '../../chat/memberships/access.ts'
 import { toStored } from '../../chat/memberships/store-conversations.ts'
 import type { MessageRow } from '../../chat/messages/store.ts'
@@ -16,8 +17,10 @@ import type { Draft } from '../drafts.ts'
 import { wantTitle } from '../titles.ts'
 import type { AskBeforeTool } from './examine.ts'
 import { createStepOutput } from './output.ts'
+import { createReview } from './reviewing.ts'
 import { createRunStore } from './storing.ts'
 import type { TakenRun } from './take-over.ts'
+import { withdrawAnswer } from './withdrawing.ts'
 import { writeAnswer } from './write-answer.ts'
 
 /** A message that the host writes in this process. */
@@ -46,10 +49,11 @@ export type RunsContext = Pick<Context, 'access' | 'config' | 'db' | 'write' | '
     assistants: Assistants
     openFile: OpenFile
     beforeTool: AskBeforeTool
+    host: HookContext['host']
   }
 
 /** How an answer ends. */
-interface Ending extends Pick<AnswerOutcome, 'end' | 'metadata'> {
+interface Ending extends Omit<AnswerOutcome, 'calls'> {
   /** Whether the user who asked has no open stream, and is notified. */
   isAway: boolean
   /** What has written it; missing for a message that the host writes. */
@@ -61,11 +65,16 @@ async function endRun(
   ctx: RunsContext,
   tx: Tx,
   run: Run,
-  { end, metadata, isAway, assistant }: Ending,
+  { end, metadata, withdrawal, isAway, assistant }: Ending,
 ): Promise<boolean> {
   const at = await lockAsSystem(ctx, tx, run.conversation_id)
   if (at === undefined) return false
-  if (!(await endAnswer(tx, run, end, { only: { writer: run.writer } }))) return false
+  const { writer, withheld_bytes } = run
+  if (!(await endAnswer(tx, run, end, { only: { writer }, withheld_bytes }))) return false
+  if (withdrawal !== undefined) {
+    await withdrawAnswer(ctx, tx, run.message_id, { at, reason: withdrawal })
+    return true
+  }
   if (end.status === 'complete' && assistant) await wantTitle(tx, assistant, run)
   if (metadata) await replaceMetadata(tx, run.message_id, toStored(metadata))
   if (isAway) await notifyAsker(ctx, tx, run, at)
@@ -79,6 +88,7 @@ export function createRuns(
 ) {
   const runs = new Map<string, Run>()
   const store = createRunStore(ctx, chunkWriter)
+  const review = createReview(ctx, chunkWriter)
   let state: 'open' | 'interrupting' | 'closed' = 'open'
   let saveFile: SaveFile = async () => {
     throw new Error('Files of providers are stored once the service is there')
@@ -87,14 +97,17 @@ export function createRuns(
   async function write(row: MessageRow, run: Run, taken: TakenRun | undefined): Promise<void> {
     const { find, fallback } = ctx.assistants
     const assistant = ((row.assistant ? find(row.assistant) : undefined) ?? fallback)!
-    const finish = async ({ end, metadata }: Pick<AnswerOutcome, 'end' | 'metadata'>) => {
+    const finish = async (outcome: Omit<AnswerOutcome, 'calls'>) => {
       const isAway = !(await ctx.presence.hasStream(row.posted_by!))
-      const isEnded = await chunkWriter.settle(run, (tx) => endRun(ctx, tx, run, { end, metadata, isAway, assistant }))
-      if (isEnded) ctx.metrics.answered(end.status)
+      const isEnded = await chunkWriter.settle(run, (tx) => endRun(ctx, tx, run, { ...outcome, isAway, assistant }))
+      if (isEnded) ctx.metrics.answered(outcome.end.status)
     }
     const deps = {
-      ...{ ctx: { ...ctx, saveFile }, store, beforeTool: ctx.beforeTool, finish },
-      output: (place: StepPlace) => createStepOutput({ id: ctx.id, chunkWriter }, run, place),
+      ...{ ctx: { ...ctx, saveFile }, store, beforeTool: ctx.beforeTool, review, finish },
+      output(place: StepPlace) {
+        run.isHeld = assistant.hold
+        return createStepOutput({ id: ctx.id, chunkWriter }, run, place)
+      },
     }
     const woken = () =>
       new Promise<void>((resolve) => {

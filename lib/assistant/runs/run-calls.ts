@@ -153,7 +153,8 @@ function countRepeated(calls: readonly (Pick<CallMove, 'change'>['change'] | und
   return calls.filter((call) => call?.error && (JSON.parse(call.error) as ToolError).code === 'repeated').length
 }
 
-function aborted(signal: AbortSignal): Promise<undefined> {
+/** Resolves when a signal has aborted. */
+export function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(undefined)
     else signal.addEventListener('abort', () => resolve(undefined), { once: true })

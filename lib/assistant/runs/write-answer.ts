@@ -17,6 +17,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { AskBeforeTool } from './examine.ts'
 import { createHiddenOf, valuesOf } from './hidden-values.ts'
 import type { StepOutput } from './output.ts'
+import type { Review } from './reviewing.ts'
 import { runCalls } from './run-calls.ts'
 import type { createRunStore } from './storing.ts'
 import type { TakenRun } from './take-over.ts'
@@ -40,7 +41,8 @@ export interface WritingDeps {
   beforeTool: AskBeforeTool
   /** Where the text and the parts of a step go. */
   output(place: StepPlace): StepOutput
-  finish(outcome: Pick<AnswerOutcome, 'end' | 'metadata'>): Promise<void>
+  review: Review
+  finish(outcome: Omit<AnswerOutcome, 'calls'>): Promise<void>
 }
 
 /**
@@ -81,16 +83,17 @@ async function writeSteps(deps: WritingDeps, answer: WrittenAnswer & { ran_ms():
     if (step > 1 && answer.isDraining()) return void (await deps.store.release(run, { isAsked: false }))
     const isLast = step >= assistant.max_steps
     const output = deps.output({ step, so_far })
-    const outcome = await ask(ctx, row, run.control, output, {
+    const written = await ask(ctx, row, run.control, output, {
       step,
       so_far: withValues(so_far.parts, calls),
       tools: isLast ? [] : assistant.tools.map(({ name, description, schema }) => ({ name, description, schema })),
     })
+    metadata = written?.metadata ?? metadata
+    const outcome = written && (await deps.review(run, { ...written, metadata }))
     if (!outcome) return
-    const isHandedOver = step > 1 && outcome.end === INTERRUPTED && !output.hasBegun()
+    const isHandedOver = step > 1 && outcome.end === INTERRUPTED && (assistant.hold || !output.hasBegun())
     if (isHandedOver) return void (await deps.store.release(run))
-    metadata = outcome.metadata ?? metadata
-    if (outcome.calls.length === 0) return deps.finish({ end: outcome.end, metadata })
+    if (outcome.calls.length === 0) return deps.finish(outcome)
     const end = {
       step,
       calls: outcome.calls,

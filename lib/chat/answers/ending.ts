@@ -1,7 +1,7 @@
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Spent } from '../metering/rules-spent.ts'
 import { usedBy } from '../metering/using.ts'
-import { type EndedParts, endParts } from './ending-parts.ts'
+import { endParts } from './ending-parts.ts'
 import { type AnswerEnd, deleteUnderWay, finishAnswer, isWaiting } from './store.ts'
 import { takeRun } from './store-runs.ts'
 
@@ -11,21 +11,22 @@ export const CANCELLED: AnswerEnd = { status: 'cancelled', finish_reason: 'cance
 /** Its process died or stopped. */
 export const INTERRUPTED: AnswerEnd = { status: 'interrupted', finish_reason: 'interrupted' }
 
-/** Why a message has ended that the host refuses with all of its text. */
+/** Why a message has ended that the host refuses with all of its text, and how an answer fails that it withdraws. */
 export const REFUSED = 'refused'
 
 /**
  * Ends an answer under way and publishes that to the conversation, which the transaction has locked; the text so far
  * is kept.
  *
- * @param only ends it only if this writer holds it, or if its lease has expired
+ * @param options.only ends it only if this writer holds it, or if its lease has expired
+ * @param options.withheld_bytes of the text of its last step that is not stored: it was written all the same
  * @returns whether it was under way
  */
 export async function endAnswer(
   tx: Tx,
   answer: { message_id: string; conversation_id: string },
   end: AnswerEnd,
-  { only }: { only?: { writer?: string; lapsed?: true } } = {},
+  { only, withheld_bytes = 0 }: { only?: { writer?: string; lapsed?: true }; withheld_bytes?: number | undefined } = {},
 ): Promise<boolean> {
   const { message_id, conversation_id } = answer
   const isHeld = await deleteUnderWay(tx, message_id, only)
@@ -36,7 +37,10 @@ export async function endAnswer(
   const before = parts?.hasCalls ? await takeRun(tx, message_id) : undefined
   const used =
     ended?.role === 'assistant'
-      ? await usedBy(tx, answer, { ...ended, usage: end.usage, ...(before && stepsBefore(before, parts!)) })
+      ? await usedBy(tx, answer, {
+          ...{ ...ended, bytes: ended.bytes + withheld_bytes, usage: end.usage },
+          ...(before && stepsBefore(before, withheld_bytes > 0 ? Number.POSITIVE_INFINITY : parts!.step)),
+        })
       : undefined
   const { failure: code, retry_after_seconds } = end
   const detail = code && { code, ...(retry_after_seconds !== undefined && { retry_after_seconds }) }
@@ -46,7 +50,7 @@ export async function endAnswer(
 }
 
 /** What the steps before have used, and whether another one has begun. */
-function stepsBefore({ spent }: { spent: string }, { step }: EndedParts): { before: Spent; hasBegun: boolean } {
+function stepsBefore({ spent }: { spent: string }, step: number): { before: Spent; hasBegun: boolean } {
   const before = JSON.parse(spent) as Spent
   return { before, hasBegun: step > before.steps }
 }

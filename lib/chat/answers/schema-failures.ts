@@ -8,6 +8,7 @@ export const FAILURES = {
   empty_answer: 'The assistant had nothing to say.',
   answer_too_long: 'The answer was longer than allowed.',
   too_many_steps: 'The assistant had no more steps for its answer.',
+  refused: 'The answer was withdrawn.',
 } as const
 
 /** The code of a failure of an answer. */

@@ -14,7 +14,8 @@ const TIMEOUT_MS = 250
 
 const LATE = Symbol('late')
 
-const Verdict = v.nullish(v.object({ refuse: v.optional(v.string()), content: v.optional(v.string()) }))
+/** Why something is refused of which a hook has failed. */
+export const Verdict = v.nullish(v.object({ refuse: v.optional(v.string()), content: v.optional(v.string()) }))
 
 /**
  * Asks the host about a message.
@@ -63,7 +64,8 @@ export async function askAboutTool(
   // A hook changes nothing by changing what it gets.
   const shown = { ...call, input: JSON.parse(JSON.stringify(call.input)) as unknown }
   try {
-    const { refuse, approval } = (await resultOf(ctx, 'beforeTool', VerdictOnTool, () => beforeTool(shown))) ?? {}
+    const { refuse, approval } =
+      (await resultOf(ctx, { name: 'beforeTool', schema: VerdictOnTool }, () => beforeTool(shown))) ?? {}
     if (refuse !== undefined) return { refuse: refuse.slice(0, MAX_LENGTH.remark) }
     return approval === undefined ? {} : { approval: readApproval(approval) }
   } catch (error) {
@@ -78,23 +80,27 @@ const UNCHECKED = 'The application could not check this in time.'
 /** The verdict of a hook, if it is not a refusal. @throws ChatError `forbidden`, `unavailable` */
 async function ask(
   ctx: Context,
-  name: string,
+  name: keyof Hooks,
   hook: () => unknown,
 ): Promise<{ content?: string | undefined } | undefined> {
-  const answer = await resultOf(ctx, name, Verdict, hook)
+  const answer = await resultOf(ctx, { name, schema: Verdict }, hook)
   if (answer?.refuse === undefined) return answer ?? undefined
   throw new ChatError('forbidden', { ...(answer.refuse && { message: answer.refuse.slice(0, MAX_LENGTH.remark) }) })
 }
 
-async function resultOf<S extends v.GenericSchema>(
+/**
+ * What a hook returns; nothing if it fails where such failures pass.
+ *
+ * @throws ChatError `unavailable` if it fails
+ */
+export async function resultOf<S extends v.GenericSchema>(
   ctx: HookContext,
-  name: string,
-  schema: S,
+  { name, schema, timeout_ms = TIMEOUT_MS }: { name: keyof Hooks; schema: S; timeout_ms?: number },
   hook: () => unknown,
 ): Promise<v.InferOutput<S> | undefined> {
-  let cause = `it took longer than ${TIMEOUT_MS} ms`
+  let cause = `it took longer than ${timeout_ms} ms`
   try {
-    const answer = await withDeadline(Promise.resolve().then(hook), TIMEOUT_MS, LATE)
+    const answer = await withDeadline(Promise.resolve().then(hook), timeout_ms, LATE)
     if (answer !== LATE) return parseKnown(schema, answer)
   } catch (error) {
     cause = causeText(error)

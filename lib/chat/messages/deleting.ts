@@ -12,7 +12,7 @@ import { recount } from './store-threads.ts'
 export async function deleteMessage(
   tx: Tx,
   message: MessageRow,
-  deletion: { at: Micros; by: string; reason?: string | null | undefined },
+  deletion: { at: Micros; by: string | null; reason?: string | null | undefined },
 ): Promise<void> {
   await recount(tx, message, -1, () => markDeleted(tx, message.id, deletion))
   await relistRepliers(tx, message.root_id, { removed: toReplier(message) })

@@ -144,7 +144,8 @@ export const restore = useCase({
     await ctx.write(async (tx) => {
       const { message, place } = await lockMessage(ctx, tx, actor, messageId)
       // What the host has refused at its end, its author does not bring back.
-      const author = message.finish_reason === REFUSED ? null : (message.deleted_by ?? message.posted_by)
+      const isRefused = message.finish_reason === REFUSED || message.failure === REFUSED
+      const author = isRefused ? null : (message.deleted_by ?? message.posted_by)
       assertMayModerate(ctx.access, { ...place, actor }, { author })
       if (!message.deleted_at) throw new ChatError('message_not_deleted')
       if (isRedacted(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })

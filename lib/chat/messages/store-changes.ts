@@ -9,7 +9,7 @@ export async function replaceMetadata(tx: Queries, id: string, metadata: string 
 export async function markDeleted(
   tx: Queries,
   id: string,
-  { at, by, reason = null }: { at: Micros; by: string; reason?: string | null | undefined },
+  { at, by, reason = null }: { at: Micros; by: string | null; reason?: string | null | undefined },
 ): Promise<void> {
   await tx.run(sql`UPDATE messages SET deleted_at = ${at}, deleted_by = ${by}, delete_reason = ${reason}
          WHERE id = ${id}`)

@@ -18,7 +18,7 @@ export const call = (name: string, input: unknown = {}): AnswerPiece => ({ tool_
 /** A service whose assistant says what a script says, and what it was asked. */
 export async function startScripted(
   url: string,
-  { tools, script, assistant: settings = {}, ports }: ScriptedOptions,
+  { tools, script, assistant: settings = {}, ports, config: more }: ScriptedOptions,
 ): Promise<{ service: TestService; requests: AssistantRequest[] }> {
   const requests: AssistantRequest[] = []
   const assistant: Assistant = async function* (request) {
@@ -26,7 +26,7 @@ export async function startScripted(
     requests.push(structuredClone(shown) as AssistantRequest)
     for (const piece of script(request)) yield await piece
   }
-  const config = { assistant: { drain_seconds: 0, tools: Object.keys(tools), ...settings } }
+  const config = { ...more, assistant: { drain_seconds: 0, tools: Object.keys(tools), ...settings } }
   return { service: await startService(url, { config, ports: { assistant, tools, ...ports } }), requests }
 }
 
@@ -34,6 +34,7 @@ export interface ScriptedOptions {
   tools: Record<string, DefinedTool>
   script: Script
   assistant?: object
+  config?: object
   ports?: Ports
 }
 
