@@ -24,7 +24,7 @@ import { isTaken } from '../storage/errors.ts'
 import { movePlaces } from './places.ts'
 import { MAX_CONVERSATIONS, MAX_MESSAGES } from './rules.ts'
 import { type Merged, type MergedPerson, MergeInput } from './schema.ts'
-import { listPlaceIds, lockPlaces, type Merge, moveBelongings, moveCalls, moveInvites, moveSums } from './store.ts'
+import { listPlaceIds, lockPlaces, type Merge, moveBelongings, moveCalls, moveChats, moveInvites, moveSums } from './store.ts'
 import { listOwnMessages, moveActs, moveMentions, moveMessages, moveReactions } from './store-messages.ts'
 
 /** How often a merge begins anew because one of the two has joined a conversation meanwhile. */
@@ -107,6 +107,7 @@ async function mergeIn(ctx: Context, tx: Tx, actor: Actor, users: Merge): Promis
   await moveApprovals(tx, users)
   await moveFeedback(tx, users)
   await moveInvites(tx, users, ids)
+  await moveChats(tx, users)
   await moveSums(tx, users)
   await moveUsage(tx, users)
   const conversations = await movePlaces(ctx, tx, { ...users, from_name: nameOf(from) }, { places, messageIds })

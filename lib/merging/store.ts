@@ -78,6 +78,14 @@ export async function moveCalls(tx: Queries, { from_id, into_id }: Merge): Promi
   )
 }
 
+/** Moves the names of a user's chats, but those that the other one has given to another chat. By primary key. */
+export async function moveChats(tx: Queries, { from_id, into_id }: Merge): Promise<void> {
+  await tx.run(
+    sql`UPDATE chats SET user_id = ${into_id}
+      WHERE user_id = ${from_id} AND name NOT IN (SELECT own.name FROM chats own WHERE own.user_id = ${into_id})`,
+  )
+}
+
 /** Moves the invites that a user has made into these conversations. By conversation_id. */
 export async function moveInvites(tx: Queries, { from_id, into_id }: Merge, conversationIds: string[]): Promise<void> {
   await tx.run(

@@ -130,6 +130,7 @@ export const JSON_COLUMNS: Record<string, readonly string[]> = {
   webhooks: ['types', 'header_names', 'gap'],
   usage_quotas: ['limits'],
   tool_calls: ['input', 'output', 'error'],
+  chats: ['metadata'],
 }
 
 /** Columns of texts that stand in JSON as they are stored. */

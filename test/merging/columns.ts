@@ -10,6 +10,7 @@ export const USER_COLUMNS: Record<string, 'moved' | 'ends' | { stays: string }> 
   'audit_log.detail': { stays: 'the log says what was done then' },
   'audit_log.subject_id': { stays: 'the log says what was done then' },
   'blobs.uploaded_by': 'moved',
+  'chats.user_id': 'moved',
   'conversations.pair_key': 'moved',
   'conversations.system_id': { stays: 'only of a system actor, which is not merged' },
   'email_requests.created_by': 'moved',

@@ -10,6 +10,7 @@ import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log/log.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import { lockAsMember, requireReader } from '../memberships/access.ts'
 import { beginAutoJoin } from '../memberships/auto-join.ts'
 import { assertJoinable, REF_TAKEN, refuseDirect } from '../memberships/rules.ts'
@@ -61,48 +62,8 @@ export const create = useCase({
   input: NewConversation,
   errors: ['forbidden', 'conflict'],
   run: async (ctx, actor, input): Promise<CreatedConversation> => {
-    assertUser(actor)
-    // Its owner has rights that no guest has in a conversation.
-    refuseGuests(actor)
-    assertServiceRight(ctx.access, actor, 'create_conversations')
-    const { title, is_group, ref = null, metadata = {}, visibility = 'private', auto_join = null } = input
-    if (visibility !== 'private' || auto_join) assertServiceRight(ctx.access, actor, 'publish')
-    if (auto_join) assertAdministers(actor)
-    const look = { layout: ctx.config.conversations.default_layout, ...toLookColumns(input) }
-    const now = ctx.now()
-    assertAssistants(ctx.assistants, input)
-    const policy = input.policy === undefined ? {} : { policy: changedPolicy(null, input.policy) }
-    const row = {
-      id: ctx.id(),
-      title,
-      is_group: is_group ? 1 : 0,
-      ref,
-      metadata: toStored(metadata),
-      created_at: now,
-      ...NOT_DIRECT,
-      ...look,
-      ...policy,
-      frozen_at: input.frozen ? now : null,
-      ...toVisibility(visibility),
-      auto_join,
-    }
-    assertJoinable(row.visibility, row.policy)
-    const people = await ctx.write(async (tx) => {
-      const isSystem = actor.system !== undefined
-      if (isSystem && !(await listEnabledUsers(tx, [actor.user_id])).has(actor.user_id))
-        throw new ChatError('forbidden')
-      if (auto_join) await beginAutoJoin(tx, row)
-      if (!(await insertConversation(tx, row, isSystem ? actor.user_id : null)))
-        throw new ChatError('conflict', REF_TAKEN)
-      if (isSystem) return findFirst(tx, row.id)
-      const founders = await listFounders(tx, actor)
-      for (const { user_id, role } of founders) {
-        await insertParticipant(tx, row.id, { user_id, role, joined_at: row.created_at })
-        tx.emit(row.id, { type: 'membership.changed', user_id, detail: { role, action: 'added' } })
-      }
-      if (actor.is_bot) tx.notify(makeNotifications(tx, [toOwnerAdded(ctx, founders, row)]))
-      return findFirst(tx, row.id)
-    })
+    const row = prepareConversation(ctx, actor, input)
+    const people = await ctx.write((tx) => storeConversation(ctx, tx, actor, row))
     const participants = await withPresence(ctx, people)
     const participant_count = participants.length
     const role = actor.is_bot ? 'admin' : 'owner'
@@ -111,6 +72,58 @@ export const create = useCase({
     return { conversation_id: row.id, conversation }
   },
 })
+
+/** The row of a new conversation of an actor. @throws ChatError `forbidden`, `conflict`, `validation_failed` as {@link create} */
+export function prepareConversation(ctx: Context, actor: Actor, input: NewConversation) {
+  assertUser(actor)
+  // Its owner has rights that no guest has in a conversation.
+  refuseGuests(actor)
+  assertServiceRight(ctx.access, actor, 'create_conversations')
+  const { title, is_group, ref = null, metadata = {}, visibility = 'private', auto_join = null } = input
+  if (visibility !== 'private' || auto_join) assertServiceRight(ctx.access, actor, 'publish')
+  if (auto_join) assertAdministers(actor)
+  const look = { layout: ctx.config.conversations.default_layout, ...toLookColumns(input) }
+  const now = ctx.now()
+  assertAssistants(ctx.assistants, input)
+  const policy = input.policy === undefined ? {} : { policy: changedPolicy(null, input.policy) }
+  const row = {
+    id: ctx.id(),
+    title,
+    is_group: is_group ? 1 : 0,
+    ref,
+    metadata: toStored(metadata),
+    created_at: now,
+    ...NOT_DIRECT,
+    ...look,
+    ...policy,
+    frozen_at: input.frozen ? now : null,
+    ...toVisibility(visibility),
+    auto_join,
+  }
+  assertJoinable(row.visibility, row.policy)
+  return row
+}
+
+/** Stores a new conversation with its first participants. @throws ChatError as {@link create} */
+export async function storeConversation(
+  ctx: Context,
+  tx: Tx,
+  actor: Actor,
+  row: ReturnType<typeof prepareConversation>,
+) {
+  const isSystem = actor.system !== undefined
+  if (isSystem && !(await listEnabledUsers(tx, [actor.user_id])).has(actor.user_id)) throw new ChatError('forbidden')
+  if (row.auto_join) await beginAutoJoin(tx, row)
+  if (!(await insertConversation(tx, row, isSystem ? actor.user_id : null))) throw new ChatError('conflict', REF_TAKEN)
+  if (isSystem) return findFirst(tx, row.id)
+  const founders = await listFounders(tx, actor)
+  for (const { user_id, role } of founders) {
+    await insertParticipant(tx, row.id, { user_id, role, joined_at: row.created_at })
+    tx.emit(row.id, { type: 'membership.changed', user_id, detail: { role, action: 'added' } })
+  }
+  if (actor.is_bot) tx.notify(makeNotifications(tx, [toOwnerAdded(ctx, founders, row)]))
+  return findFirst(tx, row.id)
+}
 
 /**
  * The conversation with a ref: the same at every call. The first call creates it, with the actor as its owner; later ones

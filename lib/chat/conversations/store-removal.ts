@@ -76,6 +76,7 @@ const REST = {
   events: sql`id`,
   invites: sql`id`,
   participants: sql`conversation_id, user_id`,
+  chats: sql`user_id, name`,
 }
 
 /** Deletes up to `size` rows of one other table. @returns the number; `undefined` if no rows are left */

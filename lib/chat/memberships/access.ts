@@ -61,6 +61,9 @@ const EVERYWHERE: Membership = {
   roots_read_at: 0,
 }
 
+/** The membership of a user who makes a conversation. */
+export const FOUNDER: Membership = { ...EVERYWHERE, policy: null, frozen_at: null }
+
 /** A reader of an open conversation has no role in it: the empty text is the name of none. */
 const OUTSIDE: Membership = { ...EVERYWHERE, role: '', is_outside: true }
 

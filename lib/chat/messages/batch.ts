@@ -10,6 +10,7 @@ import type { QuestionContext } from '../answers/schema-context.ts'
 import { CLOSED } from '../memberships/rules.ts'
 import { layoutOf } from '../memberships/rules-look.ts'
 import { toStored } from '../memberships/store-conversations.ts'
+import type { PostBeside } from './beside.ts'
 import { assertNoFiles, childPath, postedRole, ROOT_PATH, wantedRole } from './rules.ts'
 import { isPlainPlace } from './rules-plain.ts'
 import type { Message, PostRootInput, ReplyState } from './schema.ts'
@@ -53,6 +54,8 @@ export interface NewPost {
   writer?: string
   /** What a question came with, of a protocol that has it: the assistant is told it before. */
   context?: QuestionContext
+  /** What else the transaction of a question does, which a protocol asks in a chat. */
+  beside?: PostBeside
 }
 
 /** A post with the role of its message. */

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { assertMay } from '../../core/access.ts'
 import type { Queries } from '../../storage/database.ts'
 import { listChosen } from '../attachments/attaching.ts'
-import { type Membership, requireMember } from '../memberships/access.ts'
+import { FOUNDER, type Membership, requireMember } from '../memberships/access.ts'
 import { layoutOf } from '../memberships/rules-look.ts'
 import { findAsking } from '../memberships/store-conversations.ts'
 import { createAsked, type PlaceOfQuestion } from './asking.ts'
@@ -35,7 +35,7 @@ export async function reviewPost(
   if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
   const conversation_id = await placeOf(ctx.db, where)
   const act = 'parent_id' in where ? 'reply' : 'post'
-  const place = await requireMember(ctx, ctx.db, actor, conversation_id, { act })
+  const place = post.beside?.is_founding ? FOUNDER : await requireMember(ctx, ctx.db, actor, conversation_id, { act })
   assertMay(ctx.access, { ...place, actor }, act)
   const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
   const asking = { ...place, ...(await findAsking(ctx.db, target.conversation_id)) }

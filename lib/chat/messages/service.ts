@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { ActorInConversation } from '../../core/access.ts'
-import { isGuest, isProgram } from '../../core/actor.ts'
+import { type Actor, isGuest, isProgram } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { setStoredJson } from '../../core/stored-json.ts'
@@ -15,8 +15,10 @@ import { findMembership } from '../memberships/store.ts'
 import { addAnswers, listAnswersTo } from './answers-to.ts'
 import { mayAskOthers } from './asking.ts'
 import type { NewPost, Posted } from './batch.ts'
+import type { PostBeside } from './beside.ts'
 import { withOwn, withQuotes } from './completing.ts'
 import { isPosted, type LockedPosts, lockPosts } from './posting.ts'
+import { repeatableOf } from './repeatable.ts'
 import { placeOf, reviewPost } from './review-post.ts'
 import { assertContentFits, assertNoFiles, assertNotEmpty, toPosted } from './rules.ts'
 import { type Message, type PostedMessage, PostInput, PostRootInput } from './schema.ts'
@@ -185,28 +187,6 @@ async function spendOfBot(ctx: Context, { actor, where }: NewPost): Promise<void
     await spendBotMessage(ctx, actor.user_id, id)
 }
 
-/** What identifies a post with a key: its input, whatever a hook makes of that. */
-function repeatableOf({ actor, input, where, context }: NewPost & { input: PostRootInput }): Repeatable | undefined {
-  const { idempotency_key: key, role = 'user', content, metadata, mentions, attachment_ids, title } = input
-  const { quote_id, variant_of, assistant, invocation_id, stream, generated } = input
-  if (key === undefined) return undefined
-  const more = [
-    ...(metadata ? [JSON.stringify(metadata)] : []),
-    ...(mentions ? [`mentions ${JSON.stringify(mentions)}`] : []),
-    ...(attachment_ids?.length ? [`attachments ${attachment_ids.join()}`] : []),
-    ...(quote_id === undefined ? [] : [`quote ${quote_id}`]),
-    ...(title ? [`title ${title}`] : []),
-    ...(variant_of === undefined ? [] : [`variant ${variant_of}`]),
-    ...(assistant === undefined ? [] : [`assistant ${assistant}`]),
-    ...(invocation_id === undefined ? [] : [`invocation ${invocation_id}`]),
-    ...(stream ? ['stream'] : []),
-    ...(generated ? ['generated'] : []),
-    ...(context?.length ? [`context ${JSON.stringify(context)}`] : []),
-  ]
-  const request = [...Object.values<string>(where), role, content, ...more]
-  return { user_id: actor.user_id, key, request }
-}
-
 /** A stored post, with the answers that assistants write to it. */
 interface Stored extends Posted {
   answers: readonly Pick<Posted, 'row' | 'message'>[]
@@ -220,6 +200,7 @@ async function store(
   repeatable: Repeatable | undefined,
 ): Promise<Stored> {
   const { actor, input } = post
+  if (post.beside) return storeBeside(ctx, post, post.beside, repeatable)
   // A post with files waits for them, and no other post with it.
   const isAsked = input.role === 'assistant' || input.stream === true || mayAskOthers(ctx, post)
   const isAlone = isAsked || actor.system !== undefined || Boolean(input.attachment_ids?.length)
@@ -238,21 +219,56 @@ async function store(
     ])
     if (earlier) {
       locked.assertConfirmed(post)
-      const row = (await findMessage(tx, earlier))!
-      const { role } = await requireMember(ctx, tx, actor, row.conversation_id)
-      const [message, ...answers] = await Promise.all(
-        [row, ...(await listAnswersTo(tx, row))].map(async (each) => ({
-          row: each,
-          message: await toRead({ access: ctx.access, db: tx }, { actor, role }, each),
-        })),
-      )
-      return { ...message!, answers, isReplayed: true }
+      return readEarlier(ctx, tx, actor, earlier)
     }
     const posted = await addPost(ctx, tx, post, locked)
     tx.defer(remember(tx, repeatable, posted.row.id, ctx.now()))
     return posted
   }
   return ctx.queues.posts.addWithKey(actor.user_id, () => ctx.write(storeOnce, { full_disk: 'refused' }))
+}
+
+/** Stores a question with what a protocol does beside it, unless it was stored before. */
+function storeBeside(
+  ctx: Context,
+  post: NewPost & { input: PostRootInput },
+  beside: PostBeside,
+  repeatable: Repeatable | undefined,
+): Promise<Stored> {
+  const { actor } = post
+  const storeOnce = async (tx: Tx): Promise<Stored> => {
+    await lockKeysOf(tx, actor.user_id)
+    const earlier = repeatable && (await findEarlier(tx, repeatable, ctx.now()))
+    if (earlier) return readEarlier(ctx, tx, actor, earlier)
+    await beside.before(tx)
+    const posted = await addPost(ctx, tx, post, await lockPost(ctx, tx, post))
+    await beside.after(tx, posted.row)
+    if (repeatable) tx.defer(remember(tx, repeatable, posted.row.id, ctx.now()))
+    return posted
+  }
+  return ctx.queues.posts.addWithKey(actor.user_id, () => ctx.write(storeOnce, { full_disk: 'refused' }))
+}
+
+/** The message of an earlier, equal post. */
+async function readEarlier(ctx: Context, tx: Tx, actor: Actor, id: string): Promise<Stored> {
+  const row = (await findMessage(tx, id))!
+  const { role } = await requireMember(ctx, tx, actor, row.conversation_id)
+  const [message, ...answers] = await Promise.all(
+    [row, ...(await listAnswersTo(tx, row))].map(async (each) => ({
+      row: each,
+      message: await toRead({ access: ctx.access, db: tx }, { actor, role }, each),
+    })),
+  )
+  return { ...message!, answers, isReplayed: true }
+}
+
+/** The message of an earlier question of a protocol with this key. @throws ChatError `idempotency_mismatch` for another question */
+export function findAsked(
+  ctx: Context,
+  actor: Actor,
+  { key, identity }: { key: string; identity: readonly string[] },
+): Promise<string | undefined> {
+  return findEarlier(ctx.db, { user_id: actor.user_id, key, request: identity }, ctx.now())
 }
 
 const lockPost = (ctx: Context, tx: Tx, post: NewPost): Promise<LockedPosts> =>

@@ -35,6 +35,13 @@ export const CONVERSATIONS: Invariant[] = [
                       UNION ALL SELECT c.system_id WHERE c.system_id IS NOT NULL) pair))`,
   },
   {
+    name: 'chat-root-in-conversation',
+    says: 'The thread of a chat that a user has named is in the conversation of the chat.',
+    remedy: 'Only the name is wrong: its user finds another thread by it. Delete the row of `chats`.',
+    find: sql`SELECT h.name AS id FROM chats h JOIN threads t ON t.root_id = h.root_id
+      WHERE t.conversation_id <> h.conversation_id`,
+  },
+  {
     name: 'public-not-direct',
     says: 'A direct conversation is private, and no user joins it automatically.',
     find: sql`SELECT id FROM conversations WHERE ${SHOWN}`,

@@ -19,6 +19,10 @@ export async function listBrokenJson(db: Queries): Promise<string[]> {
       broken.push(...(await listBrokenChunks(db)))
       continue
     }
+    if (table === 'chats') {
+      broken.push(...(await listBrokenChats(db)))
+      continue
+    }
     const isSet = columns.map((column) => sql`${name(column)} NOT IN ('', '{}', '[]')`)
     const all = sql`SELECT id, ${join(columns.map(name), ', ')} FROM ${name(table)}`
     let after: string | number = table === 'events' ? -1 : ''
@@ -32,6 +36,25 @@ export async function listBrokenJson(db: Queries): Promise<string[]> {
       after = rows.at(-1)?.id ?? after
       count = rows.length
     }
+  }
+  return broken
+}
+
+/** Likewise of chats, which are known by their users and names. By primary key. */
+async function listBrokenChats(db: Queries): Promise<string[]> {
+  const broken: string[] = []
+  let [user, chat] = ['', '']
+  for (let count = BATCH; count === BATCH; ) {
+    const rows = await db.all<{ user_id: string; name: string; metadata: string }>(
+      sql`SELECT user_id, name, metadata FROM chats
+        WHERE (user_id, name) > (${user}, ${chat}) AND metadata IS NOT NULL
+        ORDER BY user_id, name
+        LIMIT ${literal(BATCH)}`,
+    )
+    for (const row of rows) if (!isJson(row.metadata)) broken.push(`chats.metadata ${row.user_id}:${row.name}`)
+    const last = rows.at(-1)
+    if (last) [user, chat] = [last.user_id, last.name]
+    count = rows.length
   }
   return broken
 }

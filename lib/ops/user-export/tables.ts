@@ -50,6 +50,12 @@ export const OWN_ROWS: Record<string, OwnRows> = {
     of: SELF,
     key: ['root_id'],
   },
+  chats: {
+    table: 'chats',
+    columns: sql`name, conversation_id, root_id, metadata, created_at`,
+    of: SELF,
+    key: ['name'],
+  },
   reactions: { table: 'reactions', columns: sql`message_id, emoji, at`, of: SELF, key: ['message_id', 'emoji_key'] },
   feedback: {
     table: 'answer_feedback',

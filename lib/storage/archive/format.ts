@@ -33,6 +33,7 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['webhooks', 'id'],
   ['threads', 'root_id'],
   ['thread_members', 'root_id', 'user_id'],
+  ['chats', 'user_id', 'name'],
   ['messages', 'id'],
   ['blobs', 'id'],
   ['attachments', 'id'],

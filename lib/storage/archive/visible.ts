@@ -10,6 +10,7 @@ const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'ca
   answers_under_way: 'conversation_id',
   notifications: 'either',
   thread_members: 'root_id',
+  chats: 'conversation_id',
   reactions: 'message_id',
   answer_feedback: 'message_id',
   message_revisions: 'message_id',

@@ -83,6 +83,7 @@ import { assistantUsage } from './0093-assistant-usage.ts'
 import { marks } from './0094-marks.ts'
 import { tools } from './0095-tools.ts'
 import { generatedFiles } from './0096-generated-files.ts'
+import { chats } from './0097-chats.ts'
 import { questionContext } from './0098-question-context.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
@@ -204,6 +205,7 @@ export const MIGRATIONS: readonly Migration[] = [
   marks,
   tools,
   generatedFiles,
+  chats,
   questionContext,
 ]
 

@@ -42,6 +42,10 @@ const BREAKS: Record<string, string> = {
     SELECT 'call', id, conversation_id, 0, 1, 'search', 'running', 1, NULL FROM messages WHERE role = 'assistant' LIMIT 1`,
   'approval-one-outcome': `INSERT INTO tool_calls (id, message_id, conversation_id, part_id, step, name, state, requested_at, approval)
     SELECT 'call', id, conversation_id, 0, 1, 'search', 'done', 1, 'denied' FROM messages WHERE role = 'assistant' LIMIT 1`,
+  'chat-root-in-conversation': `INSERT INTO conversations (id, title, is_group, created_at, clock, last_seq)
+      VALUES ('another', '', 1, 1, 1, 0);
+    INSERT INTO chats (user_id, name, conversation_id, root_id, created_at)
+      SELECT (SELECT min(id) FROM users), 'trip', 'another', min(root_id), 1 FROM threads`,
   'messages.reply_count': 'UPDATE messages SET reply_count = reply_count + 1',
   'threads.rooted': 'DELETE FROM messages WHERE parent_id IS NULL',
   'threads.counts': 'UPDATE threads SET message_count = message_count + 1',
@@ -207,7 +211,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     const statements = columns.map((each) => {
       const [table, column] = each.split('.')
       const broken = each.endsWith('metadata') ? '"a text"' : '{"a":'
-      const id = table === 'message_chunks' ? 'message_id' : 'id'
+      const id = { message_chunks: 'message_id', chats: 'name' }[table!] ?? 'id'
       const only = table === 'message_chunks' ? ' AND idx = 0' : ''
       return `UPDATE ${table} SET ${column} = '${broken}' WHERE ${id} = (SELECT max(${id}) FROM ${table})${only}`
     })
@@ -215,6 +219,8 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
       `INSERT INTO webhooks (id, url, host, types, status, position, created_at)
          VALUES ('w', 'https://receiver.example', 'receiver.example', '[]', 'disabled', '', 1);
        INSERT INTO bot_commands (id, commands) VALUES ('b', '[]');
+       INSERT INTO chats (user_id, name, conversation_id, created_at)
+         SELECT (SELECT max(id) FROM users), 'trip', max(id), 1 FROM conversations;
        INSERT INTO usage_quotas (id, limits) SELECT max(id), '{}' FROM users;
        INSERT INTO tool_calls (id, message_id, conversation_id, part_id, step, name, state, requested_at)
          SELECT 'call', id, conversation_id, 0, 1, 'search', 'done', 1 FROM messages WHERE role = 'assistant' LIMIT 1;

@@ -1,0 +1,18 @@
+import { isId } from '../../core/schema.ts'
+
+/** How many names of chats a user has: the least used go. */
+export const MAX_CHATS = 10_000
+
+/** Behind the id of an answer: the question in it, which clients have as a message of its own. */
+const PROMPT = ':prompt'
+
+/** The id of a message that a client names: an answer, or the question in it. `undefined` for an id that is not of this service. */
+export function toMessageId(id: string | undefined): string | undefined {
+  const own = id?.endsWith(PROMPT) ? id.slice(0, -PROMPT.length) : id
+  return own !== undefined && isId(own) ? own : undefined
+}
+
+/** The id of the question in an answer. */
+export function promptId(answerId: string): string {
+  return `${answerId}${PROMPT}`
+}
