@@ -55,6 +55,7 @@ import { createCommits } from './live/transaction/commits.ts'
 import { createWrite } from './live/transaction/transaction.ts'
 import { type Addresser, createLiveOutbox, mailTasks } from './mail/queue.ts'
 import { recipientOf } from './mail-recipients.ts'
+import { TOOLS } from './mcp/tools/table.ts'
 import { createMetrics } from './metrics/registry.ts'
 import { createServiceClock } from './ops/clock.ts'
 import { createDatabaseLevels } from './ops/database-levels.ts'
@@ -80,7 +81,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const access = createAccess(config)
   const { log = SILENT, id = newId, hooks = {} } = ports
   const { now, isTrusted, time } = createServiceClock({ db, log, now: ports.now })
-  const metrics = createMetrics(db.dialect, TASK_KINDS)
+  const metrics = createMetrics(db.dialect, TASK_KINDS, Object.keys(TOOLS))
   const load = createLoad()
   const keyring = createKeyring({ config, db, now })
   const files = createFiles(config, storage, { log, load, keyring })

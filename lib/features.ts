@@ -85,6 +85,7 @@ import * as webhookDeliveries from './integrations/webhooks/service-deliveries.t
 import * as webhookFeed from './integrations/webhooks/service-feed.ts'
 import * as limits from './limits/service.ts'
 import * as mails from './mail/service.ts'
+import * as mcp from './mcp/handle.ts'
 import * as merging from './merging/service.ts'
 import * as compat from './openai-api/service.ts'
 import * as capabilities from './ops/capabilities/service.ts'
@@ -200,6 +201,7 @@ export const USE_CASES = {
   usage: { ...useCasesOf(usage), ...useCasesOf(metering), ...useCasesOf(quotas) },
   ops: useCasesOf(ops),
   wellKnown: useCasesOf(wellKnown),
+  mcp: {},
   openai: useCasesOf(compat),
 } satisfies Record<string, Record<string, AnyUseCase>>
 
@@ -217,6 +219,7 @@ export const FUNCTIONS = {
   users: { openAvatar: avatars.openAvatar },
   messages: { stream: streamWriting.stream },
   feed: { read: webhookFeed.read },
+  mcp: { handle: mcp.handle },
   ops: {
     metrics: ops.metrics,
     prune: retention.prune,
@@ -249,6 +252,7 @@ const TAKES = new Map<unknown, readonly string[]>([
   [links.openLink, ['token']],
   [streamWriting.stream, ['actor', 'conversation_id']],
   [probes.probe, ['actor']],
+  [mcp.handle, ['request', 'actor']],
   [webhookFeed.read, ['actor']],
   [events.follow, ['actor', 'conversation_id']],
   [events.followAll, ['actor']],

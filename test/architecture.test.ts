@@ -13,7 +13,7 @@ const ORDER = [
   ['tasks', 'live', 'limits', 'files', 'backups'],
   ['cluster', 'mail', 'outgoing'],
   ['accounts', 'chat', 'assistant', 'erasure', 'merging', 'guests', 'integrations'],
-  ['ops', 'protocols', 'openai-api', 'well-known'],
+  ['ops', 'protocols', 'openai-api', 'mcp', 'well-known'],
   [
     'context.ts',
     'endpoint-kinds.ts',
@@ -69,7 +69,7 @@ const IMPURE = ['lib/core/ids.ts', 'lib/core/time.ts']
 /** The only places that name a package, in types too: ours are published without theirs. */
 const FENCES: Record<string, string[]> = {
   h3: ['lib/http/**'],
-  '@valibot/to-json-schema': ['lib/http/**', 'lib/assistant/tools/**'],
+  '@valibot/to-json-schema': ['lib/core/json-schema.ts', 'lib/http/**', 'lib/assistant/tools/**', 'lib/mcp/tools/**'],
   '@cfworker/json-schema': ['lib/assistant/tools/**'],
   db0: ['lib/storage/**'],
   'pg-copy-streams': ['lib/storage/postgres/**'],

@@ -19,6 +19,7 @@ export async function loadUseCases(): Promise<Map<unknown, { file: string; name:
     'integrations',
     'limits',
     'mail',
+    'mcp',
     'openai-api',
     'ops',
     'tasks',

@@ -102,6 +102,11 @@ export const ConfigSchema = v.object({
   features: section({
     auth_v1: key(flag, true, 'Serve /api; if false, its calls are 404.'),
     well_known: key(flag, false, 'Serve the documents of well_known.entries; if false, they are 404.'),
+    mcp: key(
+      flag,
+      true,
+      'Serve /mcp, by which agents use the chat (Model Context Protocol); if false, its calls are 404.',
+    ),
     openai_compat: key(flag, true, 'Serve /v1, an echo for OpenAI clients; if false, its calls are 404.'),
   }),
   rate_limits: section({

@@ -12,6 +12,8 @@ export interface Actor {
   server_key?: string
   /** What the token of the call allows, if it is one that the service has issued. HTTP holds to it. */
   scopes?: readonly Scope[]
+  /** What the login of the host, or a token of MCP, allows on `/mcp`. Left out, all that `scopes` allow. */
+  mcp_scopes?: readonly McpScope[]
   /** The address of the client, if known. */
   ip?: string
   /** Set for a bot: it acts by keys, of which its owner is in charge. */
@@ -33,6 +35,12 @@ export const SCOPES = ['write', 'read', 'stream'] as const
 
 /** What a token of the service allows. */
 export type Scope = (typeof SCOPES)[number]
+
+/** What a caller of MCP may be allowed: to read; to post and to mark as read; to ask the assistant and to stop it. */
+export const MCP_SCOPES = ['chat:read', 'chat:write', 'chat:ask'] as const
+
+/** What a caller of MCP is allowed. */
+export type McpScope = (typeof MCP_SCOPES)[number]
 
 /** What users see of a system actor. A missing field keeps its value. */
 export interface SystemProfile {

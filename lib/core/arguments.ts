@@ -31,6 +31,8 @@ function expectedOf(name: string, arg: unknown): [isRight: boolean, text: string
   switch (name) {
     case 'client':
       return [typeof arg === 'object' && arg !== null, 'an object, such as { ip }']
+    case 'request':
+      return [arg instanceof Request, 'a Request']
     case 'endpoints':
       return [Array.isArray(arg), 'a list of endpoints']
     case 'user':

@@ -8,6 +8,8 @@ export interface IdentityRequest {
   headers: Headers
   /** The address of the client, if known. */
   ip?: string
+  /** For a call of MCP: the URL of `/mcp`, for which its token must be meant. Without `server.public_url`, its path. */
+  audience?: string
   /** On Node: the request and the response, with all that middleware of the host has added to them. */
   node?: { req: IncomingMessage; res: ServerResponse }
 }
@@ -29,6 +31,11 @@ export interface Identity {
   issued_at?: number
   /** When that proof expires, in seconds since 1970, as `exp` of a JWT: its streams end then. */
   expires_at?: number
+  /**
+   * For a call of MCP, what the token allows: `chat:read`, `chat:write` (post, mark as read), `chat:ask` (ask the assistant and
+   * stop it). Left out, all. Others are ignored.
+   */
+  scopes?: readonly string[]
   /** `Set-Cookie` lines of the response over HTTP, for a host that renews its own session. */
   set_cookie?: string | readonly string[]
 }

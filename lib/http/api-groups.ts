@@ -1,5 +1,5 @@
 import type { Config } from '../config/parse.ts'
-import type { BodyLimits } from './request/body.ts'
+import type { BodyLimits } from '../core/json-body.ts'
 import { type FailureShape, OPENAI, PROBLEM } from './response/error-shapes.ts'
 
 /** The properties that all calls under a path prefix share, including those for unknown paths. */

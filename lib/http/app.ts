@@ -13,6 +13,7 @@ import type { Chat } from '../service.ts'
 import { API_GROUPS } from './api-groups.ts'
 import { addForms } from './forms/add.ts'
 import { type CountedRoute, handle, type Resource } from './handle.ts'
+import { addMcp } from './mcp/add.ts'
 import { createResponseBatches } from './node/response-batch.ts'
 import { createStreamWrites } from './node/stream-writes.ts'
 import { openApiRoutes } from './openapi/build.ts'
@@ -78,6 +79,7 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
       at(patternOf(path, resource), (event) => handle(service, path, resource, event))
     }
     addForms(at, service, config)
+    if (config.features.mcp) addMcp(at, service)
     if (options.web) addPage(at, service, options.web)
     for (const { prefix } of API_GROUPS) at(`${prefix}/**`, (event) => handle(service, `${prefix}/**`, {}, event))
   }

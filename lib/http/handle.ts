@@ -121,7 +121,7 @@ function endFile(exchange: Exchange, file: BegunFile): unknown {
 }
 
 /** Node's response, on Node. */
-function responseOf({ runtime }: H3Event): ServerResponse | undefined {
+export function responseOf({ runtime }: H3Event): ServerResponse | undefined {
   return runtime?.node?.res as ServerResponse | undefined
 }
 
@@ -165,14 +165,14 @@ function mayBeCookieless({ POST }: Resource): boolean {
 }
 
 /** The request as the login of a host gets it. */
-function givenOf({ req, runtime }: H3Event): Incoming['given'] {
+export function givenOf({ req, runtime }: H3Event): Incoming['given'] {
   const node = runtime?.node
   // Not the event: a stream keeps this for as long as it is open.
   return node?.res ? { request: req, node: { req: node.req, res: node.res } as NodePair } : { request: req }
 }
 
 /** Aborted when the client has disconnected. On Node also once the response is sent, when nothing waits for it any more. */
-function goneSignal(event: H3Event): AbortSignal {
+export function goneSignal(event: H3Event): AbortSignal {
   const response = responseOf(event)
   if (!response) return event.req.signal
   const controller = new AbortController()

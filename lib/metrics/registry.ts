@@ -10,6 +10,7 @@ import { createFileMetrics } from './files.ts'
 import { createHistogram } from './histogram.ts'
 import { createJobMetrics } from './jobs.ts'
 import { type MachineLevels, machineFamilies } from './machine.ts'
+import { createMcpMetrics, type McpOutcome } from './mcp.ts'
 import { createCounter, type Family, formatPage, type Reading, readFamilies, single } from './page.ts'
 import { createProcessMetrics } from './process.ts'
 import { createProtocolMetrics, type Protocol } from './protocols.ts'
@@ -56,6 +57,8 @@ export interface Metrics {
   hooked(): void
   /** A call of a webhook, by its outcome: `ok`, or why it failed. */
   webhookCalled(outcome: string): void
+  /** The end of a call of a tool over MCP. */
+  mcpCalled(tool: string, outcome: McpOutcome): void
   /** A file that the scanner refused. */
   fileRefused(): void
   /** A backup that failed and will be tried again. */
@@ -134,8 +137,13 @@ const REFUSALS = ['unavailable', 'storage_full'] as const
  *
  * @param database the kind of its database
  * @param taskKinds the kinds of tasks, each with a series from the start
+ * @param mcpTools the tools of MCP, likewise
  */
-export function createMetrics(database: string, taskKinds: readonly string[]): Metrics {
+export function createMetrics(
+  database: string,
+  taskKinds: readonly string[],
+  mcpTools: readonly string[] = [],
+): Metrics {
   const { families: requestFamilies, ...requests } = createRequestMetrics()
   const storage = createStorageMetrics()
   const streams = createStreamMetrics()
@@ -148,6 +156,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
   const files = createFileMetrics()
   const hooked = createCounter('chat_hook_posts_total', 'Messages that tools have posted by incoming hooks')
   const webhooks = createWebhookMetrics()
+  const mcp = createMcpMetrics(mcpTools)
   const cluster = createClusterMetrics()
   const unread = createCounter(
     'chat_metrics_unread_total',
@@ -174,6 +183,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...files.families(levels),
     hooked.family,
     ...webhooks.families(levels.webhooks),
+    mcp.family,
     ...cluster.families(levels),
     ...clockFamilies(levels.clock ?? { step: 0 }),
     ...machineFamilies(levels),
@@ -209,6 +219,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     searchRefused: () => search.refused.add('', 1),
     hooked: () => hooked.add('', 1),
     webhookCalled: webhooks.called,
+    mcpCalled: mcp.called,
     fileRefused: () => files.refused.add('', 1),
     backupFailed: () => backups.failed.add('', 1),
     signalsSent: (count) => cluster.sent.add('', count),

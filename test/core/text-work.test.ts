@@ -103,8 +103,11 @@ const PATTERNS: Record<string, Record<string, Bound>> = {
   'lib/chat/assistants/schema.ts': { 'new RegExp(…)': 'input' },
   'lib/files/sniff.ts': { '/\\0+$/': 'line' },
   'lib/http/app.ts': { '/\\{(\\w+)\\}/': 'own' },
-  'lib/http/request/body.ts': {
+  'lib/core/json-body.ts': {
     '/^application\\/json\\s*(?:;\\s*charset\\s*=\\s*"?([^";\\s]+)"?\\s*)?$/': 'linear',
+  },
+  'lib/mcp/accept.ts': { '/^q\\s*=\\s*0(\\.0*)?$/': 'linear' },
+  'lib/http/request/body.ts': {
     '/^application\\/x-www-form-urlencoded\\s*(?:;\\s*charset\\s*=\\s*utf-8\\s*)?$/': 'linear',
   },
   'lib/http/request/client-address.ts': {

@@ -47,7 +47,7 @@ export interface CountedCaller extends Caller {
  *   key that acts for no account
  */
 export async function recognise(ctx: Context, request: IdentityRequest): Promise<Caller> {
-  assertKnown(request, { request: 0, headers: 0, ip: 0, node: 0 })
+  assertKnown(request, { request: 0, headers: 0, ip: 0, audience: 0, node: 0 })
   assertHeaders(Object(request).headers, 'auth.recognise: pass { request, headers }')
   const tokens = tokensIn(ctx, request.headers)
   const caller: CountedCaller = await (asksHost(ctx, tokens)

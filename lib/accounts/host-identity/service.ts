@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Context, IdentityRequest } from '../../context.ts'
 import { hasServiceRight } from '../../core/access.ts'
-import { type Actor, splitRoles } from '../../core/actor.ts'
+import { type Actor, MCP_SCOPES, splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
@@ -75,7 +75,10 @@ export async function identify(ctx: Context, request: IdentityRequest): Promise<
   }
   const { subject, set_cookie } = identity
   const ask = async () => (await ctx.host.identity!(request))?.subject === subject
-  return { actor: await admit(ctx, identity, { at, ip: request.ip, ask }), ...(set_cookie && { set_cookie }) }
+  const actor = await admit(ctx, identity, { at, ip: request.ip, ask })
+  const { scopes } = identity
+  if (request.audience !== undefined && scopes) actor.mcp_scopes = MCP_SCOPES.filter((scope) => scopes.includes(scope))
+  return { actor, ...(set_cookie && { set_cookie }) }
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { Id, Instant } from '../../core/schema.ts'
+import { Id, Instant, opaque } from '../../core/schema.ts'
 import { Account, AvatarUrl, DisplayName, Email, Roles, Subject, Username } from '../users/schema.ts'
 
 /** The number of cookies that a host may set with a response: browsers keep about fifty of a site. */
@@ -28,6 +28,8 @@ export const HostIdentity = v.object({
   roles: v.fallback(v.optional(v.array(v.fallback(v.optional(Roles.pipe[0].item), undefined))), undefined),
   issued_at: v.fallback(v.optional(UnixSeconds), undefined),
   expires_at: v.fallback(v.optional(UnixSeconds), undefined),
+  // What cannot be read as a list allows nothing.
+  scopes: v.optional(v.fallback(v.array(opaque(MAX_LENGTH.token)), [])),
   set_cookie: v.fallback(
     v.optional(
       v.union([

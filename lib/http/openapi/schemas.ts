@@ -1,4 +1,4 @@
-import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
+import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import * as keys from '../../accounts/api-keys/schema.ts'
 import * as keysOfUsers from '../../accounts/api-keys/schema-admin.ts'
@@ -49,6 +49,7 @@ import * as unread from '../../chat/unread/schema.ts'
 import * as usage from '../../chat/usage/schema.ts'
 import * as nodes from '../../cluster/schema.ts'
 import { RESULT_HEADERS } from '../../core/headers.ts'
+import { CONVERSION } from '../../core/json-schema.ts'
 import { Id, Instant, isOneNamed } from '../../core/schema.ts'
 import { alternativesOf, entriesOf, nodeOf, type SchemaNode, schemaOf } from '../../core/schema-nodes.ts'
 import type { AnyRoute } from '../../endpoint.ts'
@@ -191,18 +192,6 @@ for (const { output, response_headers } of Object.values<AnyRoute>(routes)) {
 }
 
 const DEFINITIONS = Object.fromEntries([...NAMED].map(([schema, name]) => [name, schema]))
-
-// JSON Schema cannot express checks by code; the descriptions and the errors do.
-const CONVERSION = {
-  target: 'draft-2020-12',
-  typeMode: 'input',
-  errorMode: 'ignore',
-  ignoreActions: ['check', 'to_max_value', 'trim', 'raw_check'],
-  overrideAction: ({ valibotAction, jsonSchema }) =>
-    valibotAction.type === 'metadata' ? { ...jsonSchema, ...(valibotAction as unknown as Metadata).metadata } : null,
-} satisfies ConversionConfig
-
-type Metadata = { metadata: Json }
 
 /** A schema as JSON Schema, with references to the named ones. */
 export function convert(schema: v.GenericSchema): Json {

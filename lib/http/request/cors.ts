@@ -12,8 +12,8 @@ export interface Cors {
   actual(origin: string): HeaderPair[]
   /** For a response to a page of this origin that calls with a token, without cookies. */
   withToken(origin: string): HeaderPair[]
-  /** In addition, for a preflight. */
-  preflight(methods: string[]): HeaderPair[]
+  /** In addition, for a preflight; `taken` are headers that only this path takes. */
+  preflight(methods: string[], taken: readonly string[]): HeaderPair[]
 }
 
 /** Headers that a page may read besides the safe-listed ones. */
@@ -40,7 +40,7 @@ const MAX_AGE = '7200'
 /** Exactly the configured origins, and never `*` where cookies are sent along. */
 export function createCors({ server, security }: Config): Cors {
   const origins = server.cors.allowed_origins
-  const exposed = [...TAKEN, security.csrf.header_name].join(', ')
+  const allowed = [...TAKEN, security.csrf.header_name].join(', ')
   return {
     origins,
     always: origins.length + server.cors.token_origins.length > 0 ? [['vary', 'Origin']] : [],
@@ -53,9 +53,9 @@ export function createCors({ server, security }: Config): Cors {
       ['access-control-allow-origin', origin],
       ['access-control-expose-headers', EXPOSED],
     ],
-    preflight: (methods) => [
+    preflight: (methods, taken) => [
       ['access-control-allow-methods', methods.join(', ')],
-      ['access-control-allow-headers', exposed],
+      ['access-control-allow-headers', [allowed, ...taken].join(', ')],
       ['access-control-max-age', MAX_AGE],
     ],
   }

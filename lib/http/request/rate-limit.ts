@@ -7,8 +7,14 @@ import type { Endpoint } from '../../limits/rules.ts'
 import type { Chat } from '../../service.ts'
 import type { HeaderPair } from '../response/headers.ts'
 
+/** Where agents call. It is no route: its protocol has its own responses. */
+export const MCP_ENDPOINT: Endpoint = { method: 'POST', path: '/mcp' }
+
 /** Every route that can be limited. */
-export const limitedEndpoints: readonly Endpoint[] = Object.values<AnyRoute>(routes).filter(isLimited)
+export const limitedEndpoints: readonly Endpoint[] = [
+  ...Object.values<AnyRoute>(routes).filter(isLimited),
+  MCP_ENDPOINT,
+]
 
 /** Counts a call against the limits of its route. @returns the result, if a limit applies */
 export function takeFromLimits(

@@ -16,8 +16,8 @@ export interface CommonHeaders {
    * a token: most requests have no origin, and are not asked.
    */
   of(requestId: string, origin: string | null, bears?: () => boolean): HeaderPair[]
-  /** For a preflight of a page of `origin` with these methods; empty if it may not call. */
-  preflight(origin: string | null, methods: string[], bears: () => boolean): HeaderPair[]
+  /** For a preflight of a page of `origin` with these methods, and headers of its own; empty if it may not call. */
+  preflight(origin: string | null, methods: string[], bears: () => boolean, taken?: readonly string[]): HeaderPair[]
 }
 
 /**
@@ -70,8 +70,8 @@ function headersOf(config: Config): CommonHeaders {
       ['x-request-id', requestId],
       ...(listed.get(origin ?? '') ?? foreign(origin, bears)),
     ],
-    preflight: (origin, methods, bears) =>
-      listed.has(origin ?? '') || (isTokenOrigin(origin, config) && bears()) ? cors.preflight(methods) : [],
+    preflight: (origin, methods, bears, taken = []) =>
+      listed.has(origin ?? '') || (isTokenOrigin(origin, config) && bears()) ? cors.preflight(methods, taken) : [],
   }
 }
 

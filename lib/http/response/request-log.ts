@@ -19,7 +19,10 @@ export interface RequestEntry {
 }
 
 /** Logs a request when it has ended, if it is to be logged. */
-export type RequestLog = (route: AnyRoute | undefined, entry: RequestEntry) => void
+export type RequestLog = (route: LoggedRoute | undefined, entry: RequestEntry) => void
+
+/** What decides how a request of a route is logged. */
+export type LoggedRoute = Partial<Pick<AnyRoute, 'answer' | 'log' | 'waits'>>
 
 /** A slower response is logged as a problem. */
 const SLOW_MS = 1_000

@@ -30,6 +30,11 @@ export const OfferedFiles = v.object({
 /** The photos that users can set. */
 export const OfferedPhotos = v.object({ max_bytes: v.pipe(v.number(), v.description('Size of a photo')) })
 
+/** Where agents use the chat. */
+export const OfferedMcp = v.object({
+  url: v.pipe(v.string(), v.description('The URL; without `server.public_url`, its path')),
+})
+
 /** A role of participants, and what it may do in a conversation whose policy says nothing of it. */
 export const OfferedRole = v.object({ name: v.string(), rights: v.array(v.picklist(PARTICIPANT_RIGHTS)) })
 
@@ -61,6 +66,8 @@ export const Capabilities = v.object({
   bots: v.pipe(v.boolean(), v.description('Whether users can make bots')),
   hooks: v.pipe(v.boolean(), v.description('Whether owners and admins can make addresses at which tools post')),
   webhooks: v.pipe(v.boolean(), v.description('Whether users can have events sent to URLs')),
+  /** Missing if it is off. */
+  mcp: v.optional(OfferedMcp),
   access: OfferedAccess,
   /** Missing if the service checks no CSRF token. */
   csrf: v.optional(CsrfNames),

@@ -1,4 +1,5 @@
 import { hasSignIn } from '../../accounts/authentication/rules.ts'
+import { linkBaseOf } from '../../config/base-path.ts'
 import { oauthProviders } from '../../config/oauth.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Capabilities } from './schema.ts'
@@ -28,6 +29,7 @@ export const get = useCase({
       bots: config.bots.enabled === true,
       hooks: config.hooks.enabled === true,
       webhooks: config.webhooks.enabled,
+      ...(config.features.mcp && { mcp: { url: `${linkBaseOf(config)}/mcp` } }),
       access: {
         guests: config.guests.enabled,
         directory: [...access.service.values()].some((rights) => rights.has('browse')),

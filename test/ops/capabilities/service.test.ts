@@ -16,6 +16,7 @@ const DEFAULTS = {
   bots: true,
   hooks: true,
   webhooks: true,
+  mcp: { url: '/mcp' },
   csrf: { cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
   access: {
     guests: false,

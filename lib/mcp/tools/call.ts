@@ -1,0 +1,80 @@
+import { ChatError } from '../../core/errors.ts'
+import { parseInput } from '../../core/use-case.ts'
+import type { McpCall, McpMethod } from '../call.ts'
+import { insufficientScope, invalidParams, RpcError } from '../failures.ts'
+import { isObject, type Json } from '../protocol.ts'
+import { isOffered } from './list.ts'
+import { TOOLS } from './table.ts'
+import type { Tool, ToolCall, ToolResult } from './tool.ts'
+
+/** Calls a tool. */
+export const callTool: McpMethod = {
+  revisions: 'all',
+  async prepare(call) {
+    const { ctx, actor, scopes } = call
+    const { name, arguments: given = {} } = call.request.params
+    const tool = typeof name === 'string' && Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined
+    if (!tool || !(await isOffered(tool, ctx, actor))) throw invalidParams('There is no such tool.')
+    if (!scopes.has(tool.scope)) throw insufficientScope(tool.scope)
+    const args = parseArguments(tool, given)
+    return {
+      ...(tool.waits?.(args) && { streams: 'if_read' as const }),
+      run: (stream, signal) => run(name as string, tool, { ctx, actor, stream, signal, call }, args),
+    }
+  },
+}
+
+/** @throws RpcError with the fields that are wrong */
+function parseArguments(tool: Tool, given: unknown): unknown {
+  if (!isObject(given)) throw invalidParams('"arguments" must be an object.')
+  try {
+    return parseInput(tool.args, given)
+  } catch (error) {
+    if (!(error instanceof ChatError)) throw error
+    const errors = error.errors ?? []
+    const text = errors.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')
+    throw invalidParams(`Wrong arguments: ${text}.`, { errors })
+  }
+}
+
+async function run(name: string, tool: Tool, call: ToolCall & { call: McpCall }, args: unknown): Promise<Json> {
+  const { metrics } = call.ctx
+  try {
+    await takeFromLimit(call, tool, args)
+    const result = toResult(await tool.run(call, args))
+    metrics.mcpCalled(name, call.signal.aborted ? 'cancelled' : 'ok')
+    return result
+  } catch (error) {
+    const isRefused = error instanceof RpcError || (error instanceof ChatError && error.status < 500)
+    metrics.mcpCalled(name, isRefused ? 'refused' : 'failed')
+    if (error instanceof ChatError && error.code !== 'internal') return toFailedResult(error)
+    throw error
+  }
+}
+
+/** Counts a call against the limit of the route of the same use-case. @throws ChatError `rate_limited` */
+async function takeFromLimit({ ctx, actor }: ToolCall, tool: Tool, args: unknown): Promise<void> {
+  const { user_id, ip } = actor
+  const result = await ctx.limiter.take({ ...tool.route(args), user_id, ip, is_sign_in: false })
+  const { allowed = true, retry_after_seconds } = result ?? {}
+  if (!allowed) throw new ChatError('rate_limited', { retry_after_seconds })
+}
+
+/** The value of a result as data and as text, and what it leads to. */
+function toResult({ value, links = [] }: ToolResult): Json {
+  const text = { type: 'text', text: JSON.stringify(value) }
+  return { content: [text, ...links.map((link) => ({ type: 'resource_link', ...link }))], structuredContent: value }
+}
+
+/** A failure that a model can act on, as text: the value of a result has another form. */
+function toFailedResult({ code, message: detail, reason, errors, status, retry_after_seconds }: ChatError): Json {
+  const retry_after = retry_after_seconds ?? (status === 503 ? 1 : undefined)
+  const failure = {
+    code,
+    detail,
+    ...(reason && { reason }),
+    ...(errors && { errors }),
+    ...(retry_after !== undefined && { retry_after }),
+  }
+  return { content: [{ type: 'text', text: JSON.stringify(failure) }], isError: true }
+}

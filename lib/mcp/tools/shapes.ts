@@ -1,0 +1,65 @@
+import * as v from 'valibot'
+import { search as searchPeople } from '../../chat/people/service.ts'
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
+import { Id, opaque } from '../../core/schema.ts'
+import { bind } from '../../core/use-case.ts'
+import type { BoundedMessage } from './bounds.ts'
+
+/** An id in a result: its form matters where it comes in. */
+export const IdText = v.string()
+
+/** A message of a result: what is always needed of it. It has all that the HTTP API returns. */
+export const ShownMessage = v.object({
+  id: IdText,
+  conversation_id: IdText,
+  root_id: IdText,
+  parent_id: v.optional(IdText),
+  author_user_id: v.optional(IdText),
+  author: v.optional(v.pipe(v.string(), v.description('Its name'))),
+  role: v.picklist(['user', 'assistant', 'system']),
+  content: v.string(),
+  status: v.string(),
+  created_at: v.string(),
+  cut: v.optional(v.pipe(v.number(), v.integer(), v.description('Bytes that are left out'))),
+})
+
+/** A message with the name of its author. */
+export type NamedMessage = BoundedMessage & { author?: string }
+
+/** The position behind the news that a result has. */
+export const After = v.pipe(v.string(), v.description('Position behind this result, for wait_for_messages'))
+
+/** A position of an earlier result. */
+export const Position = opaque(MAX_LENGTH.position)
+
+/** An id of an argument, described. */
+export const idOf = (description: string) => v.pipe(Id, v.description(description))
+
+/** How many items a result has; more are lowered to the maximum. */
+export const count = (fallback: number, most: number) =>
+  v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.toMaxValue(most), v.description(`At most ${most}`)),
+    fallback,
+  )
+
+/** The address of a thread, as a resource. */
+export const threadUri = ({ conversation_id, root_id }: { conversation_id: string; root_id: string }): string =>
+  `chat://conversations/${conversation_id}/threads/${root_id}`
+
+/** The messages with the names of their authors, as far as the actor may know them. */
+export async function withAuthors(
+  ctx: Context,
+  actor: Actor,
+  messages: readonly BoundedMessage[],
+): Promise<NamedMessage[]> {
+  const ids = [...new Set(messages.flatMap(({ author_user_id }) => author_user_id ?? []))]
+  if (ids.length === 0) return [...messages]
+  const { users } = await bind(ctx, searchPeople)(actor, { ids: ids.join(',') })
+  const names = new Map(users.map(({ id, display_name, username }) => [id, display_name ?? username]))
+  return messages.map((message) => {
+    const author = message.author_user_id === undefined ? undefined : names.get(message.author_user_id)
+    return author === undefined ? message : { ...message, author }
+  })
+}
