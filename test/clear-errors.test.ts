@@ -150,6 +150,7 @@ const CASES: Record<string, Record<string, Case[]>> = {
   './client/parts': {
     createMessageSearch: TAKES_ANY,
     searchMessages: TAKES_ANY,
+    assistantOf: NEEDS_STORE,
     inboxOf: NEEDS_STORE,
     peopleOf: NEEDS_STORE,
     followedThreadsOf: NEEDS_STORE,

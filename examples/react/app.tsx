@@ -19,6 +19,7 @@ import {
   useUnreadNotifications,
 } from 'chat-server/react'
 import { type FormEvent, useState } from 'react'
+import { Talk } from './talk.tsx'
 
 const client = createChatClient({ base_url: '/chat' })
 
@@ -43,14 +44,18 @@ function Page() {
       {loading === 'loading' && <p>Loading…</p>}
       <Inbox />
       <h1>Conversations ({unread} unread)</h1>
-      {conversations.map(({ id, title }) => (
-        <section key={id}>
-          <h2>
-            {title} <Archive id={id} />
-          </h2>
-          <Conversation id={id} />
-        </section>
-      ))}
+      {conversations.map(({ id, title, layout }) =>
+        layout === 'assistant' ? (
+          <Talk key={id} id={id} />
+        ) : (
+          <section key={id}>
+            <h2>
+              {title} <Archive id={id} />
+            </h2>
+            <Conversation id={id} />
+          </section>
+        ),
+      )}
       <p id="archived">Archived ({archived.length})</p>
       {archived.map(({ id, title }) => (
         <p key={id}>

@@ -7,7 +7,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { createChatService, OPERATOR, openStorage, parseConfig } from 'chat-server'
+import { type Assistant, createChatService, defineTool, OPERATOR, openStorage, parseConfig } from 'chat-server'
 import { createChatApp, createNodeHandler } from 'chat-server/h3'
 import { build } from 'esbuild'
 import { createElement, StrictMode } from 'react'
@@ -15,7 +15,27 @@ import { renderToString } from 'react-dom/server'
 import { App } from './app.tsx'
 
 const password = 'correct horse battery'
-const chat = createChatService(parseConfig(), await openStorage({ database: 'sqlite::memory:' }))
+
+/** Stands in for a model: it calls a tool where a table is asked for, and repeats all other questions. */
+const assistant: Assistant = async function* ({ turns, step }) {
+  const { content } = turns.at(-1)!
+  if (step > 1) yield 'The table is booked.'
+  else if (content.includes('table')) yield { tool_call: { name: 'book', input: {} } }
+  else yield `You ask: ${content}`
+}
+const book = defineTool({
+  title: 'Book a table',
+  description: 'Books a table for tonight',
+  input: { json_schema: { type: 'object' }, validate: (value) => ({ value }) },
+  approval: { by: 'asker' },
+  run: () => ({ table: 7 }),
+})
+
+const chat = createChatService(
+  parseConfig({ assistant: { tools: ['book'] } }),
+  await openStorage({ database: 'sqlite::memory:' }),
+  { assistant, tools: { book } },
+)
 await chat.start()
 const { user } = await chat.setup.run({ email: 'ada@example.org', password })
 const ada = await chat.users.actor(user.id)
@@ -24,6 +44,7 @@ const { conversation_id } = await chat.conversations.create(ada, { title: 'Engin
 await chat.participants.add(ada, conversation_id, { username: 'grace' })
 await chat.conversations.rename(ada, conversation_id, { policy: { receipts: 'on' } })
 await chat.messages.postRoot(ada, conversation_id, { content: 'Does it run?' })
+await chat.conversations.create(ada, { title: 'Assistant', layout: 'assistant' })
 
 const { outputFiles } = await build({
   entryPoints: [fileURLToPath(new URL('browser.tsx', import.meta.url))],

@@ -59,6 +59,21 @@ describe.skipIf(!hasBrowser)('the page in React', () => {
     await grace.waitForSelector('.text:text("Another one.")')
     expect(await grace.locator('.text').allTextContents()).toEqual(await ada.locator('.text').allTextContents())
 
+    const ask = async (question: string) => {
+      await ada.fill('.talk input', question)
+      await ada.click('.talk button:text("Ask the assistant")')
+    }
+    await ask('Are you there?')
+    await ada.waitForSelector('.answer:text("You ask: Are you there?")')
+    await ask('Is there a table?')
+    await ada.click('.approval button:text("Approve")')
+    await ada.waitForSelector('.answer:text("The table is booked.")')
+    await ada.waitForSelector('.talk:not(:has(.approval))')
+    await ada.click('.talk button:text("Ask again")')
+    await ada.waitForSelector('.approval')
+    await ada.click('.talk button:text("Stop the answer")')
+    await ada.waitForSelector('.talk[data-status=ready]:not(:has(.approval))')
+
     await ada.click('h2 .archive')
     await ada.waitForSelector('#archived:text("Archived (1)")')
     await ada.waitForSelector('body:not(:has(h2))')

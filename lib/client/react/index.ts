@@ -43,6 +43,7 @@ import { type ListActions, useList, useReloadable } from './lists.ts'
 import { useReadable } from './readable.ts'
 import type { WindowPostOptions } from './windows.ts'
 
+export { useAssistantChat } from './assistant-chat.ts'
 export { useCan } from './can.ts'
 export { type CommandActions, useCommands, useNotices } from './commands.ts'
 export { ChatProvider, type ChatProviderProps, useChatStore } from './context.ts'

@@ -1,3 +1,11 @@
+export {
+  type AssistantChat,
+  type AssistantChatActions,
+  type AssistantChatView,
+  assistantOf,
+  type QuestionOptions,
+  type RegenerateOptions,
+} from './assistant.ts'
 export { type ConversationCanView, canOf, type ServiceCanView, type StoreCan } from './can.ts'
 export { type CommandsView, commandsOf, type PendingCall, type StoreCommands } from './commands.ts'
 export { type FollowedThreadsView, followedThreadsOf } from './followed.ts'

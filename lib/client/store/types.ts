@@ -25,6 +25,7 @@ export type StoreClient = Pick<
   | 'upload'
   | 'commands'
   | 'notices'
+  | 'approvals'
 >
 
 /** A user to write to: `{ user_id }` or `{ username }`. */

@@ -5,6 +5,7 @@ import { createChatClient } from '../../../lib/client/index.ts'
 import {
   ChatProvider,
   useAssistant,
+  useAssistantChat,
   useChatStore,
   useCommands,
   useConnection,
@@ -33,6 +34,7 @@ function Everything() {
     thread: useThread('r'),
     messages: useMessages('r'),
     answers: useAssistant('r').answers,
+    talk: useAssistantChat('c'),
     typists: useTyping('c').typists,
     presence: usePresence(['u']),
     unread: useUnread(),
@@ -66,6 +68,7 @@ it('renders on a server what there is before anything was read, without a reques
     thread: { status: 'loading', messages: [], has_more: false },
     messages: { messages: [] },
     answers: [],
+    talk: { status: 'loading', messages: [], has_older: false, approvals: [] },
     typists: [],
     presence: {},
     unread: 0,
