@@ -71,6 +71,8 @@ import * as timeline from './chat/timeline/service.ts'
 import * as marks from './chat/unread/service.ts'
 import * as follows from './chat/unread/service-follows.ts'
 import * as usage from './chat/usage/service.ts'
+import * as awaitedAnswer from './chat/waiting/answer.ts'
+import * as newMessages from './chat/waiting/messages.ts'
 import * as nodeList from './cluster/service.ts'
 import type { Context } from './context.ts'
 import { type AnyUseCase, bindAll, loopWithContext, useCasesOf, withContext } from './core/use-case.ts'
@@ -217,7 +219,8 @@ export const FUNCTIONS = {
   },
   auth: { recognise: callers.recognise, authenticate: callers.authenticate, setAvatar: avatars.setAvatar },
   users: { openAvatar: avatars.openAvatar },
-  messages: { stream: streamWriting.stream },
+  messages: { stream: streamWriting.stream, wait: newMessages.wait },
+  answers: { wait: awaitedAnswer.wait },
   feed: { read: webhookFeed.read },
   mcp: { handle: mcp.handle },
   ops: {
@@ -251,6 +254,8 @@ const TAKES = new Map<unknown, readonly string[]>([
   [reading.openThumbnail, ['actor', 'attachment_id']],
   [links.openLink, ['token']],
   [streamWriting.stream, ['actor', 'conversation_id']],
+  [newMessages.wait, ['actor']],
+  [awaitedAnswer.wait, ['actor', 'message_id']],
   [probes.probe, ['actor']],
   [mcp.handle, ['request', 'actor']],
   [webhookFeed.read, ['actor']],

@@ -80,6 +80,8 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'Chat.events.follow(options)': (bad) => first(chat.events.follow(ada, 'x', bad)),
   'Chat.events.followAll(options)': (bad) => first(chat.events.followAll(ada, bad)),
   'Chat.feed.read(options)': (bad) => chat.feed.read(ada, bad),
+  'Chat.messages.wait(options)': (bad) => chat.messages.wait(ada, Object.assign({ after: 'now' }, bad)),
+  'Chat.answers.wait(options)': (bad) => chat.answers.wait(ada, 'x', bad),
   'Chat.ops.fsck(options)': (bad) => chat.ops.fsck(bad),
   'Chat.ops.fsckFiles(options)': (bad) => chat.ops.fsckFiles(bad),
   'Chat.ops.probe(options)': (bad) => chat.ops.probe(OPERATOR, bad),

@@ -8,7 +8,7 @@ import { SERVER_INFO } from './discover.ts'
 import { RpcError, toRpcFailure } from './failures.ts'
 import { readMessage, readRevision } from './message.ts'
 import { findMethod } from './methods.ts'
-import { type Json, META, type RequestId } from './protocol.ts'
+import { isObject, type Json, META, type RequestId } from './protocol.ts'
 import { scopesOf } from './scopes.ts'
 
 /** A request whose caller is known, and whose body was JSON. */
@@ -72,7 +72,7 @@ export async function answerMcp(ctx: Context, given: McpRequest): Promise<WholeR
   }
 }
 
-const NO_STREAM: McpStream = { notify() {}, beat() {} }
+const NO_STREAM: McpStream = { notify() {}, progress() {}, beat() {} }
 
 /** The message with a result. */
 function toResponse({ request, revision }: McpCall, { ttl_ms }: McpMethod, result: Json): Json {
@@ -90,8 +90,12 @@ function stream(call: McpCall, method: McpMethod, prepared: PreparedCall, reques
       const send = (message: Json) => {
         if (!closing.signal.aborted) sink.write(formatEvent({ data: JSON.stringify(message) }))
       }
+      const notify = (name: string, params: Json) => send({ jsonrpc: '2.0', method: name, params })
+      const token = progressTokenOf(call)
       const out: McpStream = {
-        notify: (name, params) => send({ jsonrpc: '2.0', method: name, params }),
+        notify,
+        progress: (progress) =>
+          token !== undefined && notify('notifications/progress', { progressToken: token, progress }),
         beat: () => closing.signal.aborted || sink.write(formatComment('keep-alive')),
       }
       prepared
@@ -110,6 +114,12 @@ function stream(call: McpCall, method: McpMethod, prepared: PreparedCall, reques
       return () => closing.abort()
     },
   }
+}
+
+/** The token of a client that wants to know how far its call is. */
+function progressTokenOf({ request }: McpCall): RequestId | undefined {
+  const { progressToken } = isObject(request.params._meta) ? request.params._meta : {}
+  return typeof progressToken === 'string' || typeof progressToken === 'number' ? progressToken : undefined
 }
 
 /** Logs what the client does not get: the cause of a bug, or of a failure of the storage. */

@@ -18,6 +18,8 @@ export interface McpCall {
 export interface McpStream {
   /** Sends a notification. */
   notify(method: string, params: Json): void
+  /** Sends how far the call is, if the client wants to know. */
+  progress(count: number): void
   /** Sends a comment, which keeps proxies from closing the connection. */
   beat(): void
 }

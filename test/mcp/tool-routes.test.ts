@@ -11,8 +11,11 @@ const TOOLS_OF: Record<string, string[]> = {
   searchMessages: ['search_messages'],
   usersSearch: ['find_users'],
   notificationsList: ['list_notifications'],
-  messagesPostRoot: ['post_message'],
-  messagesReply: ['post_message'],
+  feedRead: ['wait_for_messages'],
+  messagesGet: ['get_answer'],
+  messagesPostRoot: ['post_message', 'ask_assistant'],
+  messagesReply: ['post_message', 'ask_assistant'],
+  answersCancel: ['stop_answer'],
   threadsMarkRead: ['mark_read'],
 }
 
@@ -89,7 +92,7 @@ const WITHOUT: Record<string, string[]> = {
       'usersAvatar',
       'conversationsGet',
       'conversationsDirectory',
-      'messagesGet',
+
       'messagesList',
       'messagesListRevisions',
     ],
@@ -102,7 +105,7 @@ const WITHOUT: Record<string, string[]> = {
       'pinsList',
       'receipts',
     ],
-    ...['assistants', 'presenceList', 'usage', 'feedRead', 'answersCancel'],
+    ...['assistants', 'presenceList', 'usage'],
   ],
   'is of files, which results link to': [
     'attachmentsContent',

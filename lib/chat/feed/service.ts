@@ -64,7 +64,7 @@ export async function readSelected(
     (conversation_id === undefined || row.conversation_id === conversation_id) &&
     (selection === undefined || selection.wants(row))
   if (actor.is_bot) ctx.streams.presence.noteReading(actor.user_id)
-  const visit = createVisit(ctx, actor, signal)
+  const visit = createVisit(ctx, actor, { signal })
   await visit.enter()
   try {
     const is_system = actor.system !== undefined

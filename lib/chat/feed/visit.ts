@@ -5,6 +5,12 @@ import type { Watch, Watcher } from '../../live/feed/watch.ts'
 import type { Sink } from '../../live/readers/reader.ts'
 import { toReader } from '../events/service.ts'
 
+/** What ends the wait of a call, and what it is told meanwhile. */
+interface VisitSignals {
+  signal?: AbortSignal | undefined
+  onHeartbeat?: (() => void) | undefined
+}
+
 /** What a call waits for. */
 export interface Awaited extends Omit<Watcher, 'wake'> {
   ms: number
@@ -14,11 +20,12 @@ export interface Awaited extends Omit<Watcher, 'wake'> {
  * Makes a call one of the streams of its user: it has a place among them, and ends as they do. The rights of the actor are
  * those of the moment at which it begins.
  *
- * @param signal ends the wait of the call
+ * @param signals.signal ends the wait of the call
+ * @param signals.onHeartbeat is called at each heartbeat of the streams
  */
-export function createVisit(ctx: Context, actor: Actor, signal?: AbortSignal) {
+export function createVisit(ctx: Context, actor: Actor, { signal, onHeartbeat }: VisitSignals = {}) {
   const { hub, presence } = ctx.streams
-  const ending = createEnding(signal)
+  const ending = createEnding(signal, onHeartbeat)
   const reader = toReader(ctx, actor, ending.sink)
   let leave: (() => void) | undefined
   let waiting: Waiting | undefined
@@ -63,7 +70,7 @@ export function createVisit(ctx: Context, actor: Actor, signal?: AbortSignal) {
 type Ending = ReturnType<typeof createEnding>
 
 /** When a call must end, and why: as the hub ends its stream, or because the signal of the caller is aborted. */
-function createEnding(signal?: AbortSignal) {
+function createEnding(signal: AbortSignal | undefined, onHeartbeat: (() => void) | undefined) {
   let reason: CloseReason | 'aborted' | undefined = signal?.aborted ? 'aborted' : undefined
   let onEnd = () => {}
 
@@ -76,6 +83,7 @@ function createEnding(signal?: AbortSignal) {
   signal?.addEventListener('abort', abort)
   const sink: Sink = {
     write({ events }) {
+      if (events.length === 0) onHeartbeat?.()
       for (const { event } of events) if (event.type === 'stream.closed') end(event.payload.reason)
     },
     pending: () => 0,

@@ -1,11 +1,14 @@
 import * as v from 'valibot'
+import type { Message } from '../../chat/messages/schema.ts'
 import { search as searchPeople } from '../../chat/people/service.ts'
+import { publicUrlOf } from '../../config/base-path.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, opaque } from '../../core/schema.ts'
 import { bind } from '../../core/use-case.ts'
-import type { BoundedMessage } from './bounds.ts'
+import { type BoundedMessage, MAX_MESSAGES } from './bounds.ts'
+import type { ResourceLink } from './tool.ts'
 
 /** An id in a result: its form matters where it comes in. */
 export const IdText = v.string()
@@ -62,4 +65,20 @@ export async function withAuthors(
     const author = message.author_user_id === undefined ? undefined : names.get(message.author_user_id)
     return author === undefined ? message : { ...message, author }
   })
+}
+
+/** The thread of a message, as a link. */
+export const threadLink = (place: { conversation_id: string; root_id: string }, name = 'Thread'): ResourceLink => ({
+  uri: threadUri(place),
+  name,
+  mimeType: 'text/markdown',
+})
+
+/** The files of messages, as links; without a public URL there are none. */
+export function fileLinks(ctx: Pick<Context, 'config'>, messages: readonly Message[]): ResourceLink[] {
+  const base = publicUrlOf(ctx.config)
+  if (base === undefined) return []
+  const files = messages.flatMap(({ attachments = [] }) => attachments)
+  const ready = files.filter(({ status }) => status === 'ready').slice(0, MAX_MESSAGES)
+  return ready.map(({ id, name, type }) => ({ uri: `${base}/api/attachments/${id}/content`, name, mimeType: type }))
 }

@@ -9,7 +9,7 @@ import type { Actor } from '../../core/actor.ts'
 import { bind } from '../../core/use-case.ts'
 import { invalidParams } from '../failures.ts'
 import { bounded, MAX_LIST_BYTES } from './bounds.ts'
-import { IdText, idOf, ShownMessage, threadUri } from './shapes.ts'
+import { IdText, idOf, ShownMessage, threadLink } from './shapes.ts'
 import { tool } from './tool.ts'
 
 /** Where a post goes. */
@@ -87,7 +87,7 @@ export const post_message = tool({
       message: bounded(message, MAX_LIST_BYTES),
       ...(answers && { answers: answers.map(({ id, assistant }) => ({ message_id: id, assistant })) }),
     }
-    return { value, links: [{ uri: threadUri(posted), name: 'Thread', mimeType: 'text/markdown' }] }
+    return { value, links: [threadLink(posted)] }
   },
 })
 
