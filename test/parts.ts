@@ -33,11 +33,12 @@ export const PARTS: Record<string, string[]> = {
     'test/cli/{cluster/primary,config/secrets,doctor/server,logging/file,server/systemd}.test.ts',
     'test/http/canary.test.ts',
   ],
-  /** Two nodes, and readers that change between them. */
+  /** Two nodes, and readers that change between them; answers with tools against a model of their rules. */
   nodes: [
     'test/cluster/{bus,nodes,posts-at-once}.test.ts',
     'test/chat/presence/places.test.ts',
     'test/live/{all-order,nodes,order,read-then-follow,log/revocations}.test.ts',
+    'test/model/answers.test.ts',
     'test/chat/conversations/deletion-nodes.test.ts',
   ],
   /** Timeouts that really pass, and databases with many rows. */
