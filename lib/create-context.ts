@@ -15,6 +15,7 @@ import { createAssistants } from './assistant/assistants.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createTitles } from './assistant/titles.ts'
 import { createBackups } from './backups/backups.ts'
+import { createCallCounter } from './chat/answers/counting.ts'
 import { openFor } from './chat/attachments/reading.ts'
 import { EphemeralEvent } from './chat/events/schema.ts'
 import { createStreamSources } from './chat/events/sources.ts'
@@ -115,7 +116,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   if (ports.notify) commits.subscribe(notifier.committed)
   commits.subscribe(search.changed)
   // The log of the host, which the audit log calls, may throw: last, so that it keeps a commit from no other part.
-  for (const part of [tasks, metering, audit]) commits.subscribe(part.committed)
+  for (const part of [tasks, metering, createCallCounter(metrics), audit]) commits.subscribe(part.committed)
   const write = ofOperator(ports, createWrite({ db, commits, metrics, now, id }))
   const assistants = createAssistants(config, ports)
   const openFile: OpenFile = (userId, fileId) => openFor({ access, config, db, now, files }, userId, fileId)

@@ -24,7 +24,16 @@ import { isTaken } from '../storage/errors.ts'
 import { movePlaces } from './places.ts'
 import { MAX_CONVERSATIONS, MAX_MESSAGES } from './rules.ts'
 import { type Merged, type MergedPerson, MergeInput } from './schema.ts'
-import { listPlaceIds, lockPlaces, type Merge, moveBelongings, moveCalls, moveChats, moveInvites, moveSums } from './store.ts'
+import {
+  listPlaceIds,
+  lockPlaces,
+  type Merge,
+  moveBelongings,
+  moveCalls,
+  moveChats,
+  moveInvites,
+  moveSums,
+} from './store.ts'
 import { listOwnMessages, moveActs, moveMentions, moveMessages, moveReactions } from './store-messages.ts'
 
 /** How often a merge begins anew because one of the two has joined a conversation meanwhile. */

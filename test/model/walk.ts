@@ -141,7 +141,24 @@ async function findFaults(world: World): Promise<string[]> {
   const owner = await node.users.actor(model.people.find(({ role }) => role === 'owner')!.id)
   for (const [id, answer] of model.answers) if (isLive(answer)) await node.answers.cancel(owner, id)
   const { findings } = await node.ops.fsck()
-  return [...findings.map((finding) => JSON.stringify(finding)), ...(await findBrokenLives(world))]
+  return [
+    ...findings.map((finding) => JSON.stringify(finding)),
+    ...(await findBrokenLives(world)),
+    ...(await findMiscounted(world)),
+  ]
+}
+
+/** Each call that has ended was counted once, by one of the nodes. */
+async function findMiscounted(world: World): Promise<string[]> {
+  const counted = await world.counted()
+  const states = await world
+    .db()
+    .all<{ state: string; count: number }>(sql`SELECT state, count(*) AS count FROM tool_calls GROUP BY state`)
+  const ended = Object.fromEntries(states.map(({ state, count }) => [state, Number(count)]))
+  return Object.keys({ ...counted, ...ended }).flatMap((state) => {
+    const [seen, all] = [counted[state] ?? 0, ended[state] ?? 0]
+    return seen === all ? [] : [`${seen} calls were counted as ${state}, of ${all}`]
+  })
 }
 
 /** Each row of a call is a step that its state allows. */

@@ -36,6 +36,8 @@ export async function startWorld(url: string) {
   const puppets: Puppet[] = []
   const started: Started[] = []
   const nodes: Chat[] = []
+  /** The ended calls that closed nodes have counted, by state. */
+  const counted: Record<string, number> = {}
 
   async function startNode(): Promise<Chat> {
     const config = {
@@ -103,7 +105,14 @@ export async function startWorld(url: string) {
       const at = nodes.indexOf(node)
       const next = await startNode()
       nodes[at] = next
+      await countCalls(node, counted)
       await node.close()
+    },
+    /** The ended calls that all nodes have counted, by state. */
+    async counted(): Promise<Record<string, number>> {
+      const all = { ...counted }
+      for (const node of nodes) await countCalls(node, all)
+      return all
     },
     observe: () => observe(innerState(nodes[0]!).db, { puppets, started }),
     async close(): Promise<void> {
@@ -155,6 +164,13 @@ function createTools(started: Started[]) {
     return [name, defineTool({ description: name, input, ...TOOLS[name], run })] as const
   })
   return Object.fromEntries(tools)
+}
+
+/** Adds what the metrics of a node have. */
+async function countCalls({ ops }: Chat, sums: Record<string, number>): Promise<void> {
+  const page = await ops.metrics(null)
+  for (const [, state, count] of page.matchAll(/^chat_assistant_tool_calls_total\{outcome="(\w+)"\} (\d+)$/gm))
+    sums[state!] = (sums[state!] ?? 0) + Number(count)
 }
 
 async function ageLeases(db: Queries, ids: readonly string[]): Promise<void> {

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type CallMove, failed } from '../../chat/answers/calls.ts'
-import { hasEnded } from '../../chat/answers/rules-calls.ts'
 import type { ToolError } from '../../chat/answers/schema-parts.ts'
 import type { CallRow } from '../../chat/answers/store-calls.ts'
 import type { Draft } from '../drafts.ts'
@@ -47,8 +46,6 @@ export type CallsEnd =
 /** What running the calls of an answer needs. */
 export interface CallsDeps extends Judging, ToolDeps {
   store: ReturnType<typeof createRunStore>
-  /** Counts a call that has ended. */
-  toolCalled(state: string): void
 }
 
 /** Starts the calls of an answer, a few at once, and stores what becomes of them. */
@@ -104,7 +101,6 @@ export async function runCalls(deps: CallsDeps, calling: Calling): Promise<Calls
     for (const { call, change } of moves) Object.assign(byId.get(call.id)!, change)
     for (const call of calls) {
       const state = states.get(call.id)!
-      if (state !== call.state && hasEnded(state)) deps.toolCalled(state)
       if (state !== 'running') going.delete(call.id)
       call.state = state
     }

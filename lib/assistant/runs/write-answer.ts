@@ -128,7 +128,6 @@ async function runToEnd(
     log: ctx.log,
     saveFile: ctx.saveFile,
     store,
-    toolCalled: ctx.metrics.toolCalled,
   }
   const end = await runCalls(deps, { run, calls, signal, isDraining, ran_ms, woken })
   if (end === 'too_many_steps') await finish(failedWith(end))

@@ -1,7 +1,7 @@
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { readDeciders } from '../notifications/deciders.ts'
-import { CALL_FAILURES, CALL_STATES, type CallAct, type CallFailureCode } from './rules-calls.ts'
+import { CALL_FAILURES, CALL_STATES, type CallAct, type CallFailureCode, hasEnded } from './rules-calls.ts'
 import { type PartPlace, toPartEvent } from './rules-parts.ts'
 import type { PartChange, ToolError, ToolState } from './schema-parts.ts'
 import { type CallChange, type CallRow, setCall, takeNumbers } from './store-calls.ts'
@@ -23,7 +23,12 @@ export interface CallMove {
 }
 
 /** A change of a part, with what the provider keeps with it, as JSON; without an id a new part. */
-export type NewPart = Omit<PartChange, 'id'> & { id?: number; provider_data?: string | undefined }
+export type NewPart = Omit<PartChange, 'id'> & {
+  id?: number
+  provider_data?: string | undefined
+  /** The state in which a call has ended by it. */
+  ended_call?: ToolState
+}
 
 /** Why a call has no result, as it is stored and as readers get it. */
 export function failed(code: CallFailureCode, message?: string): Pick<CallMove, 'change' | 'shown'> {
@@ -56,7 +61,8 @@ export async function moveCalls(
     if (!state) continue
     await setCall(tx, call.id, { ...change, state })
     states.set(call.id, state)
-    rows.push({ id: call.part_id, type: 'tool', state, ...shown }, ...parts)
+    const ended = hasEnded(state) && { ended_call: state }
+    rows.push({ id: call.part_id, type: 'tool', state, ...shown, ...ended }, ...parts)
     done.push(move)
   }
   await appendParts(tx, answer, rows, at)
@@ -74,7 +80,7 @@ export async function appendParts(
   const { message_id, conversation_id } = answer
   if (rows.length === 0) return -1
   const first = await takeNumbers(tx, message_id, rows.length)
-  for (const [n, { provider_data = null, id, ...row }] of rows.entries()) {
+  for (const [n, { provider_data = null, id, ended_call, ...row }] of rows.entries()) {
     const idx = first + n
     const part: PartChange = { id: id ?? idx, ...row }
     await insertPart(tx, { message_id, idx, content: '', part: JSON.stringify(part), provider_data, created_at })
@@ -83,6 +89,7 @@ export async function appendParts(
       message_id,
       detail: { idx },
       payload: toPartEvent({ ...answer, idx }, part),
+      ...(ended_call && { ended_call }),
     })
   }
   return first

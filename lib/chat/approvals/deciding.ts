@@ -28,7 +28,6 @@ type Outcome = keyof typeof OUTCOMES
  * Stores what an actor says of calls of one answer, in a transaction that has locked their conversation. Who has said the
  * same before changes nothing.
  *
- * @returns how many calls have ended by it: denied ones
  * @throws ChatError `not_found`; `forbidden`; `conflict` after the outcome, and for calls of several answers
  */
 export async function decideCalls(
@@ -36,7 +35,7 @@ export async function decideCalls(
   tx: Tx,
   actor: Actor,
   { ids, place, approve, reason }: Decision & { ids: readonly string[]; place: LockedForChange },
-): Promise<number> {
+): Promise<void> {
   const rows = await findApprovals(tx, ids)
   const isKnown = (row: ApprovalRow) => !row.is_gone && row.conversation_id === place.conversation_id
   if (rows.length < new Set(ids).size || !rows.every(isKnown)) throw new ChatError('not_found')
@@ -71,7 +70,6 @@ export async function decideCalls(
     emitChange(tx, row)
   }
   await settleCalls(tx, outcomes, place.at, actor)
-  return outcomes.filter(({ outcome }) => outcome === 'deny').length
 }
 
 const decided = (state: ApprovalState) => new ChatError('conflict', { message: `The call is ${state} already.` })
@@ -110,10 +108,9 @@ async function settleCalls(
   if (stateOfRun([...states.values()]) !== 'waiting') await resumeAnswer(tx, first.message_id)
 }
 
-/** Ends the wait for a decision: its time is up. Part of a transaction that has locked the conversation. @returns whether it waited */
-export async function expireCall(tx: Tx, row: ApprovalRow, at: Micros): Promise<boolean> {
-  if (row.approval !== 'waiting') return false
+/** Ends the wait for a decision, if there is one: its time is up. Part of a transaction that has locked the conversation. */
+export async function expireCall(tx: Tx, row: ApprovalRow, at: Micros): Promise<void> {
+  if (row.approval !== 'waiting') return
   emitChange(tx, row)
   await settleCalls(tx, [{ row, outcome: 'expire' }], at)
-  return true
 }

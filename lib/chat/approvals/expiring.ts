@@ -8,12 +8,11 @@ import { findApprovals } from './store.ts'
 export async function expire(ctx: Context, { key: callId }: TaskRun): Promise<TaskOutcome> {
   const [known] = await findApprovals(ctx.db, [callId])
   if (known?.approval !== 'waiting') return { done: true }
-  const hasExpired = await ctx.write(async (tx) => {
+  await ctx.write(async (tx) => {
     const at = await lockAsSystem(ctx, tx, known.conversation_id)
     const [row] = at === undefined ? [] : await findApprovals(tx, [callId])
-    return row !== undefined && expireCall(tx, row, at!)
+    if (row) await expireCall(tx, row, at!)
   })
-  if (hasExpired) ctx.metrics.toolCalled('expired')
   ctx.answers.decided(known.message_id)
   return { done: true }
 }

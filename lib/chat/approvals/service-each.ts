@@ -29,7 +29,7 @@ export const decideEach = useCase({
     if (first?.message_id !== messageId) throw new ChatError('not_found')
     const { conversation_id } = first
     await requireMember(ctx, ctx.db, actor, conversation_id)
-    const denied = await ctx.write(async (tx) => {
+    await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id })
       const rows = await findApprovals(tx, ids)
       if (rows.length < ids.length || rows.some((row) => row.message_id !== messageId || row.is_gone))
@@ -37,12 +37,9 @@ export const decideEach = useCase({
       const waiting = new Set(
         rows.flatMap((row) => (row.approval === 'waiting' && !hasExpired(row, ctx.now()) ? row.id : [])),
       )
-      let denied = 0
       for (const { call_id, ...decision } of decisions)
-        if (waiting.delete(call_id)) denied += await decideCalls(ctx, tx, actor, { ids: [call_id], place, ...decision })
-      return denied
+        if (waiting.delete(call_id)) await decideCalls(ctx, tx, actor, { ids: [call_id], place, ...decision })
     })
-    for (let n = 0; n < denied; n++) ctx.metrics.toolCalled('denied')
     ctx.answers.decided(messageId)
   },
 })

@@ -134,11 +134,10 @@ export const decide = useCase({
     const [first] = await findApprovals(ctx.db, ids.slice(0, 1))
     const { conversation_id } = first ?? {}
     await requireMember(ctx, ctx.db, actor, conversation_id)
-    const denied = await ctx.write(async (tx) => {
+    await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversation_id! })
-      return decideCalls(ctx, tx, actor, { ids, place, ...decision })
+      await decideCalls(ctx, tx, actor, { ids, place, ...decision })
     })
-    for (let n = 0; n < denied; n++) ctx.metrics.toolCalled('denied')
     ctx.answers.decided(first!.message_id)
     return read(ctx, ctx.db, actor, ids[0]!)
   },

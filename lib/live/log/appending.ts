@@ -14,6 +14,8 @@ export interface NewEvent {
   payload?: PersistedEvent['payload']
   /** What an answer has used that ends with it: stored in its own table. */
   used?: UsedTokens
+  /** The state in which a call of a tool has ended by it. */
+  ended_call?: string
 }
 
 /** The events that a transaction adds to the log of a conversation, whose clock it sets to `at`. */
