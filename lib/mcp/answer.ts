@@ -3,7 +3,7 @@ import type { Actor } from '../core/actor.ts'
 import { ChatError } from '../core/errors.ts'
 import { formatComment, formatEvent } from '../core/sse-format.ts'
 import { notAcceptable, readAccept } from './accept.ts'
-import type { McpCall, McpMethod, McpStream, PreparedCall } from './call.ts'
+import type { McpCall, McpMethod, McpStream, PreparedCall, Pressure } from './call.ts'
 import { SERVER_INFO } from './discover.ts'
 import { RpcError, toRpcFailure } from './failures.ts'
 import { readMessage, readRevision } from './message.ts'
@@ -22,7 +22,7 @@ export interface McpRequest {
 }
 
 /** Where the text of a stream goes. */
-export interface TextSink {
+export interface TextSink extends Pressure {
   write(text: string): void
   end(): void
 }
@@ -38,6 +38,8 @@ export interface WholeReply {
 export interface StreamedReply {
   /** @returns a function that ends the call: its client has closed the stream */
   open(sink: TextSink): () => void
+  /** Called instead, where the client has left before. */
+  cancel(): void
 }
 
 /** Makes the call of a request. It rejects never: failures are responses. */
@@ -61,7 +63,10 @@ export async function answerMcp(ctx: Context, given: McpRequest): Promise<WholeR
     if (actor.is_bot) ctx.streams.presence.noteReading(actor.user_id)
     const prepared = await method.prepare(call)
     const { json, events } = call.accepted
-    if (prepared.streams === 'always' && !events) throw notAcceptable('This is a stream: accept text/event-stream.')
+    if (prepared.streams === 'always' && !events) {
+      prepared.cancel?.()
+      throw notAcceptable('This is a stream: accept text/event-stream.')
+    }
     if (prepared.streams && events) return stream(call, method, prepared, request_id)
     if (!json) return stream(call, method, prepared, request_id)
     const result = await prepared.run(NO_STREAM, signal)
@@ -72,7 +77,8 @@ export async function answerMcp(ctx: Context, given: McpRequest): Promise<WholeR
   }
 }
 
-const NO_STREAM: McpStream = { notify() {}, progress() {}, beat() {} }
+const NO_PRESSURE: Pressure = { pending: () => 0, drained: async () => {} }
+const NO_STREAM: McpStream = { notify() {}, progress() {}, beat() {}, pressure: NO_PRESSURE }
 
 /** The message with a result. */
 function toResponse({ request, revision }: McpCall, { ttl_ms }: McpMethod, result: Json): Json {
@@ -85,6 +91,7 @@ function toResponse({ request, revision }: McpCall, { ttl_ms }: McpMethod, resul
 
 function stream(call: McpCall, method: McpMethod, prepared: PreparedCall, request_id: string): StreamedReply {
   return {
+    cancel: () => prepared.cancel?.(),
     open(sink) {
       const closing = new AbortController()
       const send = (message: Json) => {
@@ -97,6 +104,7 @@ function stream(call: McpCall, method: McpMethod, prepared: PreparedCall, reques
         progress: (progress) =>
           token !== undefined && notify('notifications/progress', { progressToken: token, progress }),
         beat: () => closing.signal.aborted || sink.write(formatComment('keep-alive')),
+        pressure: sink,
       }
       prepared
         .run(out, closing.signal)

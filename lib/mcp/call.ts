@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Actor, McpScope } from '../core/actor.ts'
+import type { Sink } from '../live/readers/reader.ts'
 import type { Accepted } from './accept.ts'
 import type { Revision, RpcRequest } from './message.ts'
 import type { Json } from './protocol.ts'
@@ -22,12 +23,19 @@ export interface McpStream {
   progress(count: number): void
   /** Sends a comment, which keeps proxies from closing the connection. */
   beat(): void
+  /** How far the client has read. */
+  pressure: Pressure
 }
+
+/** How far the client of a stream has read. */
+export type Pressure = Pick<Sink, 'pending' | 'drained' | 'progress'>
 
 /** A call that may be made: its parameters and scopes are checked. */
 export interface PreparedCall {
   /** Whether its response is a stream: always, or where the client reads them, since the call may wait. */
   streams?: 'always' | 'if_read'
+  /** Gives back what was reserved: called instead of {@link run}, where the client has left before. */
+  cancel?(): void
   /** @param signal aborted when the client has closed the response */
   run(stream: McpStream, signal: AbortSignal): Promise<Json>
 }

@@ -49,14 +49,26 @@ const STREAM_HEADERS = {
 function toStream(reply: StreamedReply): Response {
   const encoder = new TextEncoder()
   let close = () => {}
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      close = reply.open({
-        write: (text) => controller.enqueue(encoder.encode(text)),
-        end: () => controller.close(),
-      })
+  let isOver = false
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        close = reply.open({
+          write: (text) => controller.enqueue(encoder.encode(text)),
+          end() {
+            if (!isOver) controller.close()
+            isOver = true
+          },
+          pending: () => -(controller.desiredSize ?? 0),
+          drained: async () => {},
+        })
+      },
+      cancel() {
+        isOver = true
+        close()
+      },
     },
-    cancel: () => close(),
-  })
+    new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
+  )
   return new Response(body, { headers: STREAM_HEADERS })
 }

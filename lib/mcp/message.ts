@@ -64,7 +64,10 @@ export function readRevision(headers: Pick<Headers, 'get'>, { method, params }: 
   if (header !== MODERN) throw unsupported(header)
   if (headers.get('mcp-method') !== method) throw mismatch('Mcp-Method')
   const name = NAMES[method]
-  if (name !== undefined && decodeName(headers.get('mcp-name')) !== params[name]) throw mismatch('Mcp-Name')
+  const named = name === undefined ? undefined : params[name]
+  // Another value is no name, which the method says.
+  const expected = typeof named === 'string' ? named : undefined
+  if (name !== undefined && decodeName(headers.get('mcp-name')) !== expected) throw mismatch('Mcp-Name')
   const capabilities = meta[META.capabilities]
   if (inBody === undefined) throw missing(META.version)
   if (!isObject(capabilities)) throw missing(META.capabilities)

@@ -1,7 +1,11 @@
 import type { McpCall, McpMethod } from './call.ts'
 import { discover, initialize, ping } from './discover.ts'
+import { assertDeclared } from './extensions.ts'
 import { RpcError } from './failures.ts'
-import { isObject, RPC } from './protocol.ts'
+import { RPC } from './protocol.ts'
+import { listResources, listTemplates } from './resources/list.ts'
+import { readResource } from './resources/read.ts'
+import { listen } from './subscriptions/listen.ts'
 import { callTool } from './tools/call.ts'
 import { listTools } from './tools/list.ts'
 
@@ -12,6 +16,10 @@ const METHODS: Record<string, McpMethod> = {
   ping,
   'tools/list': listTools,
   'tools/call': callTool,
+  'resources/list': listResources,
+  'resources/templates/list': listTemplates,
+  'resources/read': readResource,
+  'subscriptions/listen': listen,
 }
 
 /**
@@ -26,27 +34,4 @@ export function findMethod({ request, revision }: Pick<McpCall, 'request' | 'rev
     throw new RpcError(RPC.method_not_found, 'There is no such method.', { status: revision.is_modern ? 404 : 200 })
   if (method.extension !== undefined) assertDeclared(revision, method.extension)
   return method
-}
-
-/**
- * Whether the client of a request has declared an extension.
- *
- * @throws RpcError `missing_capability`
- */
-export function assertDeclared(revision: McpCall['revision'], extension: string): void {
-  if (declares(revision, extension)) return
-  throw new RpcError(
-    RPC.missing_capability,
-    `This needs the extension ${extension}, which the request does not declare.`,
-    {
-      status: 400,
-      data: { requiredCapabilities: { extensions: { [extension]: {} } } },
-    },
-  )
-}
-
-/** Whether the client of a request has declared an extension. */
-export function declares({ capabilities }: McpCall['revision'], extension: string): boolean {
-  const { extensions } = capabilities
-  return isObject(extensions) && isObject(extensions[extension])
 }

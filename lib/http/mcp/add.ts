@@ -175,10 +175,10 @@ function open(service: Service, exchange: Exchange, reply: StreamedReply): unkno
     {
       connect: (sink) =>
         reply.open({
+          ...sink,
           write: (text) => sink.write({ bytes: Buffer.from(text), events: [] }),
-          end: () => sink.end(),
         }),
-      cancel() {},
+      cancel: reply.cancel,
     },
     () => exchange.done(200),
   )

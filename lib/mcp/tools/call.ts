@@ -2,6 +2,7 @@ import { ChatError } from '../../core/errors.ts'
 import { parseInput } from '../../core/use-case.ts'
 import type { McpCall, McpMethod } from '../call.ts'
 import { insufficientScope, invalidParams, RpcError } from '../failures.ts'
+import { takeFromLimit } from '../limit.ts'
 import { isObject, type Json } from '../protocol.ts'
 import { isOffered } from './list.ts'
 import { TOOLS } from './table.ts'
@@ -40,7 +41,7 @@ function parseArguments(tool: Tool, given: unknown): unknown {
 async function run(name: string, tool: Tool, call: ToolCall & { call: McpCall }, args: unknown): Promise<Json> {
   const { metrics } = call.ctx
   try {
-    await takeFromLimit(call, tool, args)
+    await takeFromLimit(call.ctx, call.actor, tool.route(args))
     const result = toResult(await tool.run(call, args))
     metrics.mcpCalled(name, call.signal.aborted ? 'cancelled' : 'ok')
     return result
@@ -50,14 +51,6 @@ async function run(name: string, tool: Tool, call: ToolCall & { call: McpCall },
     if (error instanceof ChatError && error.code !== 'internal') return toFailedResult(error)
     throw error
   }
-}
-
-/** Counts a call against the limit of the route of the same use-case. @throws ChatError `rate_limited` */
-async function takeFromLimit({ ctx, actor }: ToolCall, tool: Tool, args: unknown): Promise<void> {
-  const { user_id, ip } = actor
-  const result = await ctx.limiter.take({ ...tool.route(args), user_id, ip, is_sign_in: false })
-  const { allowed = true, retry_after_seconds } = result ?? {}
-  if (!allowed) throw new ChatError('rate_limited', { retry_after_seconds })
 }
 
 /** The value of a result as data and as text, and what it leads to. */

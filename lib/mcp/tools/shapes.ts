@@ -1,13 +1,11 @@
 import * as v from 'valibot'
 import type { Message } from '../../chat/messages/schema.ts'
-import { search as searchPeople } from '../../chat/people/service.ts'
 import { publicUrlOf } from '../../config/base-path.ts'
 import type { Context } from '../../context.ts'
-import type { Actor } from '../../core/actor.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, opaque } from '../../core/schema.ts'
-import { bind } from '../../core/use-case.ts'
-import { type BoundedMessage, MAX_MESSAGES } from './bounds.ts'
+import { MAX_MESSAGES } from '../bounds.ts'
+import { toUri } from '../resources/uri.ts'
 import type { ResourceLink } from './tool.ts'
 
 /** An id in a result: its form matters where it comes in. */
@@ -28,9 +26,6 @@ export const ShownMessage = v.object({
   cut: v.optional(v.pipe(v.number(), v.integer(), v.description('Bytes that are left out'))),
 })
 
-/** A message with the name of its author. */
-export type NamedMessage = BoundedMessage & { author?: string }
-
 /** The position behind the news that a result has. */
 export const After = v.pipe(v.string(), v.description('Position behind this result, for wait_for_messages'))
 
@@ -47,29 +42,12 @@ export const count = (fallback: number, most: number) =>
     fallback,
   )
 
-/** The address of a thread, as a resource. */
-export const threadUri = ({ conversation_id, root_id }: { conversation_id: string; root_id: string }): string =>
-  `chat://conversations/${conversation_id}/threads/${root_id}`
-
-/** The messages with the names of their authors, as far as the actor may know them. */
-export async function withAuthors(
-  ctx: Context,
-  actor: Actor,
-  messages: readonly BoundedMessage[],
-): Promise<NamedMessage[]> {
-  const ids = [...new Set(messages.flatMap(({ author_user_id }) => author_user_id ?? []))]
-  if (ids.length === 0) return [...messages]
-  const { users } = await bind(ctx, searchPeople)(actor, { ids: ids.join(',') })
-  const names = new Map(users.map(({ id, display_name, username }) => [id, display_name ?? username]))
-  return messages.map((message) => {
-    const author = message.author_user_id === undefined ? undefined : names.get(message.author_user_id)
-    return author === undefined ? message : { ...message, author }
-  })
-}
-
 /** The thread of a message, as a link. */
-export const threadLink = (place: { conversation_id: string; root_id: string }, name = 'Thread'): ResourceLink => ({
-  uri: threadUri(place),
+export const threadLink = (
+  { conversation_id, root_id }: { conversation_id: string; root_id: string },
+  name = 'Thread',
+): ResourceLink => ({
+  uri: toUri({ conversation_id, root_id }),
   name,
   mimeType: 'text/markdown',
 })

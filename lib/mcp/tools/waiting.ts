@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { wait } from '../../chat/waiting/messages.ts'
 import { MessagesAwaited } from '../../chat/waiting/schema.ts'
-import { bounded, MAX_LIST_BYTES, MAX_MESSAGES } from './bounds.ts'
-import { After, idOf, ShownMessage, threadLink, withAuthors } from './shapes.ts'
+import { withAuthors } from '../authors.ts'
+import { bounded, MAX_LIST_BYTES, MAX_MESSAGES } from '../bounds.ts'
+import { After, idOf, ShownMessage, threadLink } from './shapes.ts'
 import { tool } from './tool.ts'
 
 /** The maximum size of several messages: the names of their authors come on top. */

@@ -1,4 +1,4 @@
-import type { Message } from '../../chat/messages/schema.ts'
+import type { Message } from '../chat/messages/schema.ts'
 
 /** The maximum size of the text of a result, in bytes: models read all of it. */
 export const MAX_RESULT_BYTES = 60 * 1024

@@ -1,0 +1,128 @@
+import { type Opening, openAll } from '../../chat/events/service.ts'
+import { requireMember } from '../../chat/memberships/access.ts'
+import { get as getMessage } from '../../chat/messages/service.ts'
+import { findThreadConversation } from '../../chat/threads/store.ts'
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { bind } from '../../core/use-case.ts'
+import type { Delivered } from '../../live/readers/delivery.ts'
+import type { McpCall, McpMethod, McpStream } from '../call.ts'
+import { assertDeclared } from '../extensions.ts'
+import { insufficientScope, invalidParams } from '../failures.ts'
+import { isObject, type Json, META, TASKS } from '../protocol.ts'
+import { parseUri, type Resource } from '../resources/uri.ts'
+import { createPace } from './pace.ts'
+import { isAbout, removalFrom, subjectOf } from './subscribed.ts'
+
+/** How many resources, and how many tasks, one call can listen to. */
+const MAX_SUBSCRIPTIONS = 50
+
+/** The least time between two notifications of one resource. */
+const PAUSE_MS = 1_000
+
+/** Notifies the client of changes of resources until either side ends it. */
+export const listen: McpMethod = {
+  revisions: 'modern',
+  async prepare(call) {
+    const { ctx, actor, scopes, request } = call
+    if (!scopes.has('chat:read')) throw insufficientScope('chat:read')
+    const { notifications } = request.params
+    if (!isObject(notifications)) throw invalidParams('"notifications" must be an object.')
+    const uris = listIn(notifications, 'resourceSubscriptions')
+    listIn(notifications, 'taskIds')
+    if (notifications.taskIds !== undefined) assertDeclared(call.revision, TASKS)
+    const opening = await bind(ctx, openAll)(actor, {})
+    return {
+      streams: 'always',
+      cancel: opening.cancel,
+      run: (stream, signal) => follow(call, { uris, opening, stream, signal }),
+    }
+  },
+}
+
+/** @throws RpcError unless it is a list of texts that is short enough, or left out */
+function listIn(filter: Json, name: string): string[] | undefined {
+  const list = filter[name]
+  if (list === undefined) return undefined
+  const isList = Array.isArray(list) && list.every((entry) => typeof entry === 'string')
+  if (!isList || list.length > MAX_SUBSCRIPTIONS)
+    throw invalidParams(`"${name}" must be a list of at most ${MAX_SUBSCRIPTIONS} texts.`)
+  return [...new Set(list as string[])]
+}
+
+interface Following {
+  uris: string[] | undefined
+  opening: Opening
+  stream: McpStream
+  signal: AbortSignal
+}
+
+/** @returns the result of the call, once the service ends it */
+async function follow({ ctx, actor, request }: McpCall, { uris, opening, stream, signal }: Following): Promise<Json> {
+  const _meta = { [META.subscription]: request.id }
+  const resources = await readable(ctx, actor, uris ?? []).catch((error) => {
+    opening.cancel()
+    throw error
+  })
+  const pace = createPace(PAUSE_MS, (uri) => stream.notify('notifications/resources/updated', { uri, _meta }))
+
+  function take(delivered: Delivered): void {
+    const { event } = delivered
+    if (event.type === 'stream.ready') {
+      // Only now nothing that follows can be missed.
+      const agreed = { ...(uris && { resourceSubscriptions: [...resources.keys()] }) }
+      stream.notify('notifications/subscriptions/acknowledged', { notifications: agreed, _meta })
+      return
+    }
+    const removed = removalFrom(event, actor.user_id)
+    const subject = subjectOf(delivered)
+    for (const [uri, resource] of resources) {
+      if (resource.conversation_id === removed) pace.last(uri)
+      else if (subject && isAbout(subject, resource)) pace.due(uri)
+    }
+  }
+
+  await connected(opening, { stream, signal, take })
+  pace.end()
+  return { _meta }
+}
+
+/** Resolves when a stream has ended: because the service ends it, or because the client has closed it. */
+function connected(
+  opening: Opening,
+  { stream, signal, take }: Pick<Following, 'stream' | 'signal'> & { take: (delivered: Delivered) => void },
+): Promise<void> {
+  return new Promise((resolve) => {
+    const leave = opening.connect({
+      ...stream.pressure,
+      write({ events }) {
+        if (events.length === 0) stream.beat()
+        for (const delivered of events) take(delivered)
+      },
+      end: resolve,
+    })
+    signal.addEventListener('abort', leave)
+    if (signal.aborted) leave()
+  })
+}
+
+/** The URIs of what the actor takes part in, each with what it names. */
+async function readable(ctx: Context, actor: Actor, uris: readonly string[]): Promise<Map<string, Resource>> {
+  const resources = uris.map((uri) => [uri, parseUri(uri)] as const)
+  const may = await Promise.all(resources.map(([, resource]) => resource && mayFollow(ctx, actor, resource)))
+  return new Map(resources.filter((_, n) => may[n]) as [string, Resource][])
+}
+
+async function mayFollow(ctx: Context, actor: Actor, resource: Resource): Promise<boolean> {
+  const { conversation_id } = resource
+  try {
+    await requireMember(ctx, ctx.db, actor, conversation_id)
+    if (resource.kind === 'thread') return (await findThreadConversation(ctx.db, resource.root_id)) === conversation_id
+    if (resource.kind === 'conversation') return true
+    return (await bind(ctx, getMessage)(actor, resource.message_id)).conversation_id === conversation_id
+  } catch (error) {
+    if (error instanceof ChatError && error.status < 500) return false
+    throw error
+  }
+}
