@@ -56,6 +56,8 @@ export interface ModelAnswer {
   status: 'streaming' | 'waiting' | 'complete' | 'failed' | 'cancelled' | 'interrupted'
   isDeleted: boolean
   content: string
+  /** What the model has written that is kept back until the application has seen it. */
+  held: string
   step: number
   phase: 'model' | 'calls'
   /** Whether the step has text. */
@@ -69,6 +71,8 @@ export interface ModelAnswer {
 
 /** A conversation with an assistant, as simple as it can be: one thing happens at a time, and at once. */
 export interface Model {
+  /** Whether nothing of an answer is shown before the application has seen it. */
+  hold: boolean
   people: { id: string; role: 'owner' | 'admin' | 'member' }[]
   answers: Map<string, ModelAnswer>
 }
@@ -80,7 +84,7 @@ export const isLive = ({ status }: ModelAnswer) => status === 'streaming' || sta
 
 export function ask(model: Model, id: string, asker: string): void {
   model.answers.set(id, {
-    ...{ asker, status: 'streaming', isDeleted: false, content: '', step: 1, phase: 'model', hasText: false },
+    ...{ asker, status: 'streaming', isDeleted: false, content: '', held: '', step: 1, phase: 'model', hasText: false },
     ...{ attempts: 1, asks: 1, calls: [] },
   })
 }
@@ -95,23 +99,35 @@ export function say(model: Model, id: string, text: string): void {
   const answer = writing(model, id)
   if (!answer) return
   const isLater = answer.step > 1 && !answer.hasText && answer.content !== ''
-  answer.content += (isLater ? '\n\n' : '') + text
+  answer.held += (isLater ? '\n\n' : '') + text
   answer.hasText = true
+  if (!model.hold) show(answer)
+}
+
+/** Readers get what was kept back. */
+function show(answer: ModelAnswer): void {
+  answer.content += answer.held
+  answer.held = ''
 }
 
 export function callTools(model: Model, id: string, tools: readonly ToolName[]): void {
   const answer = writing(model, id)
   if (!answer) return
   const isLast = answer.step === MAX_STEPS
+  show(answer)
   for (const tool of tools)
     answer.calls.push({ tool, state: isLast ? 'failed' : 'requested', attempts: 0, approval: null, votes: [] })
   if (isLast) answer.status = 'failed'
   else Object.assign(answer, { phase: 'calls', attempts: 0 })
 }
 
-export function endAnswer(model: Model, id: string, status: 'complete' | 'failed'): void {
+/** @param end `withdrawn` by the application */
+export function endAnswer(model: Model, id: string, end: 'complete' | 'failed' | 'withdrawn'): void {
   const answer = writing(model, id)
-  if (answer) answer.status = status
+  if (!answer) return
+  if (end === 'complete') show(answer)
+  answer.status = end === 'complete' ? end : 'failed'
+  answer.isDeleted = end === 'withdrawn'
 }
 
 /** @returns whether this could happen to the call */
@@ -209,8 +225,9 @@ export function lose(model: Model, ids: readonly string[]): void {
     if (answer.status !== 'streaming') continue
     if (answer.phase === 'model') {
       answer.attempts++
-      if (answer.step === 1 || answer.hasText || answer.attempts > MAX_ATTEMPTS) answer.status = 'interrupted'
-      else answer.asks++
+      const hasRows = answer.hasText && !model.hold
+      if (answer.step === 1 || hasRows || answer.attempts > MAX_ATTEMPTS) answer.status = 'interrupted'
+      else Object.assign(answer, { asks: answer.asks + 1, held: '', hasText: false })
     }
     for (const call of answer.calls.filter(({ state }) => state === 'running')) {
       const { idempotent }: ToolRule = TOOLS[call.tool]

@@ -108,13 +108,15 @@ function chooseEnd(world: World, choice: Choice): Operation | undefined {
   const writing = entries(world, (answer) => isWriting(answer) && answer.hasText)
   if (writing.length === 0) return undefined
   const [id] = choice.of(writing)
-  const status = choice.number() < 0.8 ? 'complete' : 'failed'
+  const luck = choice.number()
+  const status = luck < 0.7 ? 'complete' : luck < 0.85 ? 'failed' : 'withdrawn'
   return {
     text: `the model of ${nameOf(id)} ends: ${status}`,
     apply: (state) => void model.endAnswer(state, id, status),
     async perform() {
-      if (status === 'complete') world.puppet(id)!.end()
-      else world.puppet(id)!.fail()
+      if (status === 'withdrawn') world.withdrawn.add(id)
+      if (status === 'failed') world.puppet(id)!.fail()
+      else world.puppet(id)!.end()
       return undefined
     },
   }

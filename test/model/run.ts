@@ -18,9 +18,11 @@ await onDatabases(wanted, async ({ dialect, another }) => {
   const random = createRandom(seed)
   const counts: Record<string, number> = {}
   let [done, races] = [0, 0]
+  let hold = false
   for (const faults: string[] = []; done < Number(wantedOperations) && faults.length === 0; ) {
     const operations = Math.min(OPERATIONS, Number(wantedOperations) - done)
-    const result = await walk(await another(), { operations, random })
+    const result = await walk(await another(), { operations, random, hold })
+    hold = !hold
     done += result.operations
     races += result.races
     for (const [kind, count] of Object.entries(result.counts)) counts[kind] = (counts[kind] ?? 0) + count

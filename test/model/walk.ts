@@ -24,13 +24,14 @@ export interface Walk {
 /**
  * Does random things to answers with tools, and compares what has become of them with a model that knows only the rules.
  *
+ * @param options.hold whether answers are held back until the application has seen them
  * @param options.random numbers from 0 up to 1: the same ones make the same choices
  */
 export async function walk(
   url: string,
-  { operations, random }: { operations: number; random: () => number },
+  { operations, random, hold = false }: { operations: number; random: () => number; hold?: boolean },
 ): Promise<Walk> {
-  const world = await startWorld(url)
+  const world = await startWorld(url, { hold })
   const result: Walk = { operations: 0, races: 0, counts: {}, faults: [] }
   const trace: string[] = []
   const choice: Choice = { of: (list) => list[Math.floor(random() * list.length)]!, number: random }

@@ -4,6 +4,7 @@ import {
   type Chat,
   createChatService,
   defineTool,
+  type Hooks,
   OPERATOR,
   openStorage,
   parseConfig,
@@ -32,29 +33,35 @@ interface Started {
 export type World = Awaited<ReturnType<typeof startWorld>>
 
 /** @param url of an empty database, or of one with nothing but the schema */
-export async function startWorld(url: string) {
+export async function startWorld(url: string, { hold }: { hold: boolean }) {
   const puppets: Puppet[] = []
   const started: Started[] = []
   const nodes: Chat[] = []
   /** The ended calls that closed nodes have counted, by state. */
   const counted: Record<string, number> = {}
+  /** The answers that the application does not let through. */
+  const withdrawn = new Set<string>()
+  const hooks: Hooks = {
+    afterAnswer: ({ message: { id, status } }) =>
+      status === 'complete' && withdrawn.has(id) ? { withdraw: 'No.' } : undefined,
+  }
 
   async function startNode(): Promise<Chat> {
     const config = {
       security: { password: { bcrypt_cost: 4 } },
       assistant: {
-        ...{ tools: Object.keys(TOOLS), max_steps: MAX_STEPS, drain_seconds: 0 },
+        ...{ tools: Object.keys(TOOLS), max_steps: MAX_STEPS, drain_seconds: 0, hold },
         ...{ max_running: 1_000, max_running_per_user: 1_000 },
       },
     }
-    const ports = { assistant: createPuppets(puppets), tools: createTools(started) }
+    const ports = { assistant: createPuppets(puppets), tools: createTools(started), hooks }
     const chat = createChatService(parseConfig(config), await openStorage({ database: url, strict: true }), ports)
     await chat.start()
     return chat
   }
 
   for (let n = 0; n < 2; n++) nodes.push(await startNode())
-  const model: Model = { people: [], answers: new Map() }
+  const model: Model = { hold, people: [], answers: new Map() }
   const [first] = nodes as [Chat]
   const { user } = await first.setup.run({ email: 'ada@example.org', password: 'correct horse battery' })
   const owner = await first.users.actor(user.id)
@@ -79,6 +86,7 @@ export async function startWorld(url: string) {
   return {
     model,
     nodes,
+    withdrawn,
     conversation_id,
     add,
     db: () => innerState(nodes[0]!).db,
