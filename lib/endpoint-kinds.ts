@@ -12,8 +12,8 @@ export type Access = 'public' | 'optional' | 'session' | 'admin'
 /**
  * The kind of response: JSON; JSON with session cookies, which an empty result clears; nothing but the cookie of a known
  * browser; JSON with session cookies, or a redirect for requests that do not accept JSON; JSON with the cookie that binds a
- * sign-in through a provider; an event stream; text; a document, which is text with its own media type; or a file, which is
- * bytes of any length.
+ * sign-in through a provider; an event stream; the frames of a protocol, or JSON; text; a document, which is text with its own
+ * media type; or a file, which is bytes of any length.
  */
 export type AnswerKind =
   | 'json'
@@ -22,6 +22,7 @@ export type AnswerKind =
   | 'redirect'
   | 'binding'
   | 'stream'
+  | 'frames'
   | 'text'
   | 'document'
   | 'file'
@@ -38,7 +39,8 @@ export type ResponseHeaders = {
     | 'Content-Range'
     | 'ETag'
     | 'Last-Modified'
-    | 'X-Accel-Buffering']?: 'always' | 'maybe'
+    | 'X-Accel-Buffering'
+    | 'X-Vercel-AI-UI-Message-Stream']?: 'always' | 'maybe'
 }
 
 /** The groups of the documentation. */

@@ -61,20 +61,22 @@ export interface Call<Path extends string, A extends Access, Q, B> {
 /** The result types of handlers, by the kind of response. */
 type Result<K extends AnswerKind, O, C> = K extends 'stream'
   ? Opening
-  : K extends 'text'
-    ? string | Uint8Array
-    : K extends 'document'
-      ? { content_type: string; body: string }
-      : K extends 'file'
-        ? FileAnswer
-        : K extends 'redirect'
-          ? { signed_in: SignedIn; redirect_to: string }
-          : O extends v.GenericSchema
-            ?
-                | (v.InferInput<O> & (K extends 'binding' ? { binding: string } : unknown))
-                | (C extends v.GenericSchema ? Iterable<v.InferInput<C>> : never)
-            : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
-              void | (K extends 'session' | 'device' ? { device: string } : never)
+  : K extends 'frames'
+    ? Opening | (O extends v.GenericSchema ? v.InferInput<O> : undefined)
+    : K extends 'text'
+      ? string | Uint8Array
+      : K extends 'document'
+        ? { content_type: string; body: string }
+        : K extends 'file'
+          ? FileAnswer
+          : K extends 'redirect'
+            ? { signed_in: SignedIn; redirect_to: string }
+            : O extends v.GenericSchema
+              ?
+                  | (v.InferInput<O> & (K extends 'binding' ? { binding: string } : unknown))
+                  | (C extends v.GenericSchema ? Iterable<v.InferInput<C>> : never)
+              : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
+                void | (K extends 'session' | 'device' ? { device: string } : never)
 
 /**
  * The single description of an endpoint: routing, validation, CSRF, OpenAPI and the typed client are derived from it.
@@ -138,8 +140,8 @@ export interface Route<
   file_statuses?: readonly number[]
   output: O
   /**
-   * The schema of the chunks that `stream: true` in the body returns instead of the output: an event stream that ends
-   * with `[DONE]`.
+   * The schema of the chunks that `stream: true` in the body returns instead of the output, or of the frames of a protocol: an
+   * event stream that ends with `[DONE]`.
    */
   pieces: C
   /**

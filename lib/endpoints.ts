@@ -58,6 +58,7 @@ import * as merging from './merging/routes.ts'
 import * as openai from './openai-api/routes.ts'
 import * as capabilities from './ops/capabilities/routes.ts'
 import * as ops from './ops/routes.ts'
+import * as uiChats from './protocols/ui-stream/routes.ts'
 import * as tasks from './tasks/routes.ts'
 import * as wellKnown from './well-known/routes.ts'
 
@@ -119,6 +120,7 @@ export const endpoints = {
   ops,
   wellKnown,
   openai,
+  uiChats,
 }
 
 /** The routes by operation id: `messagesReply`. */

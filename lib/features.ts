@@ -99,6 +99,9 @@ import * as checks from './ops/fsck/fsck.ts'
 import * as probes from './ops/probe.ts'
 import * as retention from './ops/retention.ts'
 import * as ops from './ops/service.ts'
+import * as uiResponses from './protocols/ui-stream/responses.ts'
+import * as uiChats from './protocols/ui-stream/service.ts'
+import * as uiHistory from './protocols/ui-stream/service-history.ts'
 import * as taskList from './tasks/service.ts'
 import * as wellKnown from './well-known/service.ts'
 
@@ -205,6 +208,7 @@ export const USE_CASES = {
   wellKnown: useCasesOf(wellKnown),
   mcp: {},
   openai: useCasesOf(compat),
+  uiChats: { get: uiHistory.get, list: uiHistory.list, stop: uiChats.stop },
 } satisfies Record<string, Record<string, AnyUseCase>>
 
 /** What is called in the process alone: functions that take the context first. */
@@ -223,6 +227,7 @@ export const FUNCTIONS = {
   answers: { wait: awaitedAnswer.wait },
   feed: { read: webhookFeed.read },
   mcp: { handle: mcp.handle },
+  uiChats: { send: uiResponses.send, resume: uiResponses.resume },
   ops: {
     metrics: ops.metrics,
     prune: retention.prune,
@@ -259,6 +264,8 @@ const TAKES = new Map<unknown, readonly string[]>([
   [probes.probe, ['actor']],
   [mcp.handle, ['request', 'actor']],
   [webhookFeed.read, ['actor']],
+  [uiResponses.send, ['actor']],
+  [uiResponses.resume, ['actor']],
   [events.follow, ['actor', 'conversation_id']],
   [events.followAll, ['actor']],
 ])

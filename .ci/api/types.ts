@@ -45,7 +45,10 @@ export async function apiTypes(): Promise<Record<string, string>> {
     const scope = drafts.scopeOf(feature)
     const called = entries<AnyRoute>(endpoints, feature)
       .filter(
-        ([, route]) => route.answer !== 'stream' && route.answer !== 'file' && (!route.bytes || route.bytes.is_free),
+        ([, route]) =>
+          !['stream', 'file'].includes(route.answer) &&
+          (route.answer !== 'frames' || route.output) &&
+          (!route.bytes || route.bytes.is_free),
       )
       .sort(([a], [b]) => (a < b ? -1 : 1))
     for (const [suffix, texts] of Object.entries(clients)) {

@@ -22,6 +22,7 @@ export async function loadUseCases(): Promise<Map<unknown, { file: string; name:
     'mcp',
     'openai-api',
     'ops',
+    'protocols',
     'tasks',
     'well-known',
   ]

@@ -44,6 +44,11 @@ export const ADMIN_OPERATIONS = {
   tasks: {
     list: 'GET /api/admin/tasks query',
   },
+  uiChats: {
+    get: 'GET /api/ui/chat/{chat_id} query',
+    list: 'GET /api/ui/chats query',
+    stop: 'POST /api/ui/chat/{chat_id}/stop body optional',
+  },
   usage: {
     clearQuota: 'DELETE /api/admin/users/{user_id}/quota',
     list: 'GET /api/admin/attachments query',

@@ -107,6 +107,11 @@ export const ConfigSchema = v.object({
       true,
       'Serve /mcp, by which agents use the chat (Model Context Protocol); if false, its calls are 404.',
     ),
+    ui_stream: key(
+      flag,
+      true,
+      "Serve answers and chats in the format of the AI SDK's `useChat`, under `/api/ui`; if false, its calls are 404.",
+    ),
     openai_compat: key(flag, true, 'Serve /v1, an echo for OpenAI clients; if false, its calls are 404.'),
   }),
   rate_limits: section({

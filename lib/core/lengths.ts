@@ -37,6 +37,8 @@ export const MAX_LENGTH = {
   command_value: 4000,
   /** A text for one participant, in bytes of UTF-8. */
   notice: 16 * 1024,
+  /** An id or a word of a client of the AI SDK. */
+  ui_id: 256,
   /** The name of a chat that a client has chosen. */
   chat_name: 128,
   /** A piece of a message that is streamed, in bytes of UTF-8. */

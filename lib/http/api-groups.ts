@@ -35,6 +35,13 @@ export const API_GROUPS: readonly ApiGroup[] = [
     prefix: '/api/admin/limits',
     isServed: ({ features, rate_limits }) => features.auth_v1 && rate_limits.admin_api_enabled,
   },
+  // Clients of the AI SDK send their whole history.
+  {
+    ...API,
+    prefix: '/api/ui',
+    isServed: ({ features }) => features.auth_v1 && features.ui_stream,
+    body: { bytes: 2 * 1024 * 1024, entries: 100_000 },
+  },
   API,
   { ...REST, prefix: '/.well-known', isServed: ({ features }) => features.well_known },
   // Long histories, and the tools that SDKs describe at length, have many more entries than other calls.

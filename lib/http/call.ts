@@ -140,7 +140,7 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
   // A form of another site must not sign a user in either, and a stream is open before its page turns out to be
   // foreign.
   const isGuarded = route.changes && !route.is_by_address
-  const isOfOthers = (isGuarded || route.answer === 'stream') && isForeign(request, config)
+  const isOfOthers = (isGuarded || isStream(route)) && isForeign(request, config)
   const mayBeCookieless = route.is_cookieless && isTokenOrigin(request.headers.get('origin'), config)
   if (isOfOthers && !mayBeCookieless && !mayBear(caller, call)) throw new ChatError('csrf_failed', FOREIGN)
   if (caller) assertScope(caller.actor, route)
@@ -218,6 +218,9 @@ function tokensOf(ctx: Context, route: AnyRoute, { headers, cookies, search }: I
   if (ticket === undefined || tickets.length > 1 || ticket.length > MAX_LENGTH.signed_token) return tokens
   return { api_key: ticket, token_hash: digest(ticket), is_ticket: true }
 }
+
+/** A page of another site could open many of them. */
+const isStream = ({ answer }: AnyRoute) => answer === 'stream' || answer === 'frames'
 
 /** @throws ChatError `forbidden` where the token of the call does not allow it */
 function assertScope(actor: Actor, { needs_scope, changes, answer }: AnyRoute): void {

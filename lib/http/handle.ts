@@ -78,7 +78,8 @@ export async function handle(service: Service, path: string, resource: Resource,
   // As proxies log a request whose client has closed the connection: nothing is done for it.
   if (turn && !(await turn)) return end(exchange, { status: 499, headers: [], body: null })
   contextOf(service.chat).load.arrived()
-  if (exchange.endpoint?.route.answer === 'stream') await service.openings.turn()
+  const kind = exchange.endpoint?.route.answer
+  if (kind === 'stream' || kind === 'frames') await service.openings.turn()
   try {
     const refusal = statusOfMalformedEvent(event)
     if (refusal) return end(exchange, { status: refusal, headers: [['connection', 'close']], body: null })
@@ -219,21 +220,25 @@ async function call(
   }
   if ('error' in outcome) throw outcome.error
   const { result } = outcome
-  if (route.answer === 'stream') {
+  if (route.answer === 'stream' || (route.answer === 'frames' && isOpening(result))) {
     const { status } = route
     exchange.count(status)
     const opening = untilEnd(result as Opening, exchange.tell.bind(undefined, status))
-    return openStream(event, streamHeaders(exchange.headers), exchange.set_cookie, opening, stream_writes)
+    const headers = streamHeaders(exchange.headers, opening.headers)
+    return openStream(event, headers, exchange.set_cookie, opening, stream_writes)
   }
   if (route.answer === 'file') return endFile(exchange, await beginFile(event, result as FileAnswer))
   if (route.answer === 'redirect') return end(exchange, toRedirect(chat, route, result as Redirect, headers))
-  if (route.pieces && Symbol.iterator in (result as object)) {
+  if (route.pieces && result instanceof Object && Symbol.iterator in result) {
     const body = chunk_streams.begin(result as Iterable<unknown>, address)
     exchange.headers = streamHeaders(exchange.headers)
     return end(exchange, { status: route.status, headers: [], body })
   }
   return end(exchange, serialize(chat, route, result))
 }
+
+/** Whether frames of a protocol follow: else the answer is JSON, or empty. */
+const isOpening = (result: unknown): result is Opening => result instanceof Object && 'connect' in result
 
 /** Only GET has ranges (RFC 9110, section 14.2). */
 function withoutRange(headers: Headers): Headers {

@@ -97,8 +97,8 @@ type Method<R> = Parts<R>['pieces'] extends v.GenericSchema
   ? Streaming<InputOf<R>, Answer<R>, v.InferOutput<Parts<R>['pieces']>>
   : (...args: Arguments<R>) => Promise<Answer<R>>
 
-/** Files, and parts of them: the client has functions of its own for these. */
-type OfBytes<R> = Parts<R>['kind'] extends 'file' ? true : Parts<R>['path'] extends `${string}/parts/{n}` ? true : false
+/** Files, and parts of them: the client has functions of its own for these. Frames are for clients of their protocols. */
+type OfBytes<R> = Parts<R>['kind'] extends 'file' | 'frames' ? true : Parts<R>['path'] extends `${string}/parts/{n}` ? true : false
 
 /** The client as the routes describe it. */
 type Described = {

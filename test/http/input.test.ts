@@ -90,6 +90,7 @@ const VALID: Record<string, object> = {
   commandsSetOfBot: { commands: [{ name: 'deploy', description: 'Deploys' }] },
   commandsInvoke: { bot_id: '01890000-0000-7000-8000-000000000000', name: 'deploy' },
   answersAddChunk: { idx: 0, content: 'x' },
+  uiChatsSend: { id: 'trip', messages: [{ role: 'user', parts: [{ type: 'text', text: 'x' }] }] },
   feedbackSet: { rating: 'up' },
   approvalsDecide: { approve: true },
   noticesCreate: { user_id: '01890000-0000-7000-8000-000000000000', content: 'Only for you' },
@@ -150,6 +151,7 @@ describeOnEachDatabase('input', (openUrl, dialect) => {
     await ada.participants.add(conversation_id, { user_id: frank.id })
     ids = {
       conversation_id,
+      chat_id: thread.root.root_id,
       user_id: frank.id,
       root_id: thread.root.root_id,
       parent_id: thread.root.message_id,

@@ -109,6 +109,10 @@ const BODIES: Record<string, (world: World) => object> = {
   limitsCreateProfile: (world) => ({ name: `new-${world.serial}`, params: PARAMS }),
   limitsUpdateProfile: () => ({ params: PARAMS }),
   limitsCreateAssignment: (world) => ({ profile_id: world.profile_id, method: 'GET', path: '/api/users' }),
+  uiChatsSend: ({ root_id }) => ({
+    id: root_id,
+    messages: [{ role: 'user', parts: [{ type: 'text', text: 'Why?' }] }],
+  }),
   openaiComplete: () => ({ model: 'gpt-4', messages: [{ role: 'user', content: 'hello' }] }),
 }
 
@@ -237,7 +241,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       await chat.conversations.rename(host, conversation_id, { visibility: 'open', policy: { join: 'anyone' } })
     const { notice } = await chat.notices.create(host, conversation_id, { user_id: idOf('member'), content: 'for you' })
     const { token = '' } = await chat.invites.create(founder, conversation_id, {})
-    const ids = { root_id: message_id, parent_id: message_id, message_id, user_id: idOf('target') }
+    const ids = { chat_id: message_id, root_id: message_id, parent_id: message_id, message_id, user_id: idOf('target') }
     const limits = /^limits/.test(name) ? await createLimits(name) : { id: '', profile_id: '' }
     return {
       serial: n++,

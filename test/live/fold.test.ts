@@ -183,6 +183,8 @@ const SILENT: Record<string, string> = {
   commandsInvoke: 'command.invoked, to its program alone: test/chat/commands',
   answersAddChunk: 'message.delta, of bots alone: test/chat/streaming',
   answersEnd: 'message.done, of bots alone: test/chat/streaming',
+  uiChatsSend: 'as messagesPostRoot, messagesReply and approvalsDecide: test/protocols/ui-stream',
+  uiChatsStop: 'as answersCancel: test/protocols/ui-stream',
   approvalsDecide: 'approval.changed and message.part: test/assistant/runs',
   feedbackSet: 'in no event: only reads have the rating',
   feedbackRemove: 'in no event: only reads have the rating',

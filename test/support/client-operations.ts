@@ -37,8 +37,8 @@ function table(name: string, comment: string, isIn: (route: AnyRoute) => boolean
 }
 
 /** Bytes are read and sent by functions of their own. */
-function isJson({ answer, bytes }: AnyRoute): boolean {
-  return answer !== 'file' && (!bytes || bytes.is_free === true)
+function isJson({ answer, bytes, output }: AnyRoute): boolean {
+  return answer !== 'file' && (answer !== 'frames' || output !== undefined) && (!bytes || bytes.is_free === true)
 }
 
 /** By name: the order of a module's exports depends on its bundler. */

@@ -232,6 +232,15 @@ export const LISTS: Record<string, Followed> = {
     query: 'limit=1000',
     next: ['from', (_, last) => last && Number(last.idx) + 1],
   },
+  uiChatsGet: {
+    key: 'id',
+    expected: () => undefined,
+    path: ({ root_id }) => `/api/ui/chat/${root_id}`,
+    query: 'limit=1',
+    next: before,
+  },
+  // None was named.
+  uiChatsList: { key: 'id', expected: () => [], path: () => '/api/ui/chats', query: 'limit=200', next: after },
   // Those who wait longest only.
   limitsStatus: { key: 'until', expected: () => undefined, path: () => '/api/admin/limits/status' },
   limitsListProfiles: {

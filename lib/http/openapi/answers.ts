@@ -3,7 +3,7 @@ import type { ResponseHeaders } from '../../endpoint-kinds.ts'
 import { failuresOf } from './error-responses.ts'
 import { type HeaderName, headersOf, LIMIT_HEADERS } from './headers.ts'
 import { convert, type Json } from './schemas.ts'
-import { ChatCompletionServerSentEvent, ConversationServerSentEvent } from './streams.ts'
+import { ConversationServerSentEvent, SENT_EVENTS } from './streams.ts'
 
 /** The responses of a route by status. */
 export function responsesOf(route: AnyRoute): Json {
@@ -51,8 +51,8 @@ function contentOf(route: AnyRoute): Json {
   const schema = route.output && convert(route.output)
   if (route.answer === 'text') return { [route.content_type ?? 'text/plain']: { schema: schema ?? { type: 'string' } } }
   if (route.answer === 'stream') return { 'text/event-stream': { schema: convert(ConversationServerSentEvent) } }
-  const pieces = route.pieces && { 'text/event-stream': { schema: convert(ChatCompletionServerSentEvent) } }
-  return { 'application/json': { schema }, ...pieces }
+  const pieces = route.pieces && { 'text/event-stream': { schema: convert(SENT_EVENTS.get(route.pieces)!) } }
+  return { ...(schema && { 'application/json': { schema } }), ...pieces }
 }
 
 /** The response to a browser, which does not ask for JSON. */

@@ -11,7 +11,8 @@ export function errorsOf(route: AnyRoute): ErrorCode[] {
     'method_not_allowed',
     isSession && 'unauthenticated',
     isSession && 'session_expired',
-    ((route.changes && !route.is_by_address) || route.answer === 'stream') && 'csrf_failed',
+    ((route.changes && !route.is_by_address) || route.answer === 'stream' || route.answer === 'frames') &&
+      'csrf_failed',
     // A token without the scope gets it, too.
     route.access !== 'public' && 'forbidden',
     route.access === 'optional' && 'unauthenticated',

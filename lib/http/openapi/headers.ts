@@ -33,6 +33,7 @@ const HEADERS = {
   ETag: ['Names these bytes.', text],
   'Last-Modified': ['When the file was uploaded.', text],
   'X-Accel-Buffering': ['Proxies must not buffer events.', { type: 'string', enum: ['no'] }],
+  'X-Vercel-AI-UI-Message-Stream': ["The version of the AI SDK's UI message stream.", { type: 'string', enum: ['v1'] }],
 } as const satisfies Record<string, readonly [description: string, schema: object]>
 
 /** The name of a response header. */

@@ -64,6 +64,9 @@ import * as merging from '../../merging/schema.ts'
 import * as compat from '../../openai-api/schema.ts'
 import * as capabilities from '../../ops/capabilities/schema.ts'
 import * as ops from '../../ops/schema.ts'
+import * as uiStream from '../../protocols/ui-stream/schema.ts'
+import * as uiFrames from '../../protocols/ui-stream/schema-frames.ts'
+import * as uiMessages from '../../protocols/ui-stream/schema-messages.ts'
 import * as tasks from '../../tasks/schema.ts'
 import { ExceededQuota, FieldProblem, Problem } from '../response/error-shapes.ts'
 import { OpenApiDocument } from './document.ts'
@@ -132,6 +135,9 @@ const FEATURES: object[] = [
   threads,
   timeline,
   unread,
+  uiStream,
+  uiFrames,
+  uiMessages,
   usage,
   metering,
   users,

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import { type ConversationStreamEvent, EphemeralEvent, PersistedEvent, StreamEvent } from '../../chat/events/schema.ts'
+import { CompletionChunk } from '../../openai-api/schema.ts'
+import { UiFrame } from '../../protocols/ui-stream/schema-frames.ts'
 import { reference } from './reference.ts'
 
 const types = [PersistedEvent, EphemeralEvent, StreamEvent].flatMap(({ options }) =>
@@ -21,6 +23,17 @@ export const ChatCompletionEndEvent = v.object({ data: v.literal('[DONE]') })
 
 /** A chunk of a streamed answer, or the end of the stream. */
 export const ChatCompletionServerSentEvent = v.union([ChatCompletionChunkEvent, ChatCompletionEndEvent])
+
+export const UiFrameEvent = v.object({ data: json('UiFrame', 'A frame of the answer as JSON') })
+
+/** A frame of an answer in the AI SDK's UI message stream, or the end of the stream. */
+export const UiServerSentEvent = v.union([UiFrameEvent, ChatCompletionEndEvent])
+
+/** The events of streams beside those of conversations, by the schemas of their data. */
+export const SENT_EVENTS: ReadonlyMap<v.GenericSchema, v.GenericSchema> = new Map<v.GenericSchema, v.GenericSchema>([
+  [CompletionChunk, ChatCompletionServerSentEvent],
+  [UiFrame, UiServerSentEvent],
+])
 
 /** A text that contains a shape of this document as JSON, as OpenAPI 3.2 describes the data of an event. */
 function json(name: string, description: string) {

@@ -30,6 +30,7 @@ export const PARAMETERS: Record<ParamName, string> = {
   identity_id: 'The identity at a provider',
   invite_id: 'The invite of a newcomer',
   id: 'The profile or the assignment',
+  chat_id: 'The chat, by its name or by the id of its first message',
   call_id: 'The call of a tool',
   token: 'The token of the invite, or of the link',
   attachment_id: 'The attachment',
@@ -41,6 +42,7 @@ export const PARAMETERS: Record<ParamName, string> = {
 /** The usual spelling of request headers. */
 export const HEADER_NAMES = {
   'last-event-id': 'Last-Event-ID',
+  'x-ui-version': 'X-UI-Version',
   'idempotency-key': 'Idempotency-Key',
   'content-digest': 'Content-Digest',
   range: 'Range',
@@ -64,7 +66,7 @@ export const TAGS: Record<Tag, string> = {
   Administration: 'Users, rate limits and the audit log, for administrators.',
   Operations: 'For operators: probes, metrics, well-known documents, and this description.',
   Compatibility:
-    'An echo in the format of OpenAI, for tests of clients of such APIs. It needs no session, and its errors have the format of OpenAI.',
+    "Answers and chats in the format of the AI SDK's `useChat`; and an echo in the format of OpenAI, for tests of clients of such APIs, which needs no session, and whose errors have the format of OpenAI.",
 }
 
 /** The rules for all calls. */

@@ -32,7 +32,15 @@ const EXPOSED = [
 ].join(', ')
 
 /** Headers that a page may send besides the safe-listed ones and the CSRF token's. */
-const TAKEN = ['Authorization', 'Content-Digest', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id']
+const TAKEN = [
+  'Authorization',
+  'Content-Digest',
+  'Content-Type',
+  'Idempotency-Key',
+  'Last-Event-ID',
+  'X-Request-Id',
+  'X-UI-Version',
+]
 
 /** How long a browser may cache a preflight, in seconds: Chromium's maximum. */
 const MAX_AGE = '7200'

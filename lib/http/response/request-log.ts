@@ -33,7 +33,7 @@ export function createRequestLog(config: Config, log: Log): RequestLog {
     const { requests } = config.log
     if (requests === 'none') return
     const isProbe = route?.log === 'debug'
-    const mayBeLong = route?.answer === 'stream' || route?.waits
+    const mayBeLong = route?.answer === 'stream' || route?.answer === 'frames' || route?.waits
     const isTrouble = !isProbe && (entry.status >= 500 || (entry.ms > SLOW_MS && !mayBeLong))
     if (!isTrouble && requests !== 'all') return
     // Named one by one, so that no other field of an entry is logged.

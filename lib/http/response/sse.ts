@@ -1,19 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import type { Opening } from '../../chat/events/service.ts'
 import { EVENT_STREAM, formatRetry } from '../../core/sse-format.ts'
-import type { Sink } from '../../live/readers/reader.ts'
+import { FAREWELL_TIMEOUT_MS, toWebStream } from '../../live/readers/web-stream.ts'
 import type { StreamWrites } from '../node/stream-writes.ts'
 import { type HeaderPair, writeHead } from './headers.ts'
 import { progressOf } from './stalls.ts'
 
 /** How long a client should wait before it reconnects. */
 const RETRY = Buffer.from(formatRetry(2_000))
-
-/** How much a web stream hands over at once: its reader takes a whole piece, so only the pieces show its progress. */
-const PIECE_BYTES = 64 * 1024
-
-/** How long a reader that must disconnect may read the rest; then the connection is closed. */
-const FAREWELL_TIMEOUT_MS = 5_000
 
 /** The headers of an event stream: those of every response, and its own. No proxy and no middleware compresses or keeps it. */
 export function streamHeaders(common: readonly HeaderPair[], own?: Opening['headers']): HeaderPair[] {
@@ -55,10 +49,13 @@ export function streamToNode(
     opening.cancel()
     return Promise.resolve()
   }
-  // Frames of a protocol have a last one: without chunks a client could not tell a stream that is broken off from one that ends.
+  // Frames of a protocol have a last one. Without chunks, and on a connection that closes behind the response, clients take a
+  // stream that is broken off for one that ends: Node's `fetch` does so even with chunks.
   const isFramed = opening.headers !== undefined
-  response.useChunkedEncodingByDefault = isFramed
-  response.shouldKeepAlive = false
+  if (!isFramed) {
+    response.useChunkedEncodingByDefault = false
+    response.shouldKeepAlive = false
+  }
   writeHead(response, 200, headers)
   if (isFramed) response.flushHeaders()
   else response.write(RETRY)
@@ -106,57 +103,6 @@ export function streamToNode(
 
 /** Sends a stream as a web response, for every other runtime. */
 export function streamToWeb(headers: readonly HeaderPair[], opening: Opening): Response {
-  let leave = () => {}
-  let drained = () => {}
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        if (!opening.headers) controller.enqueue(RETRY)
-        leave = opening.connect(webSink(controller, (resolve) => (drained = resolve)))
-      },
-      pull: () => drained(),
-      cancel() {
-        leave()
-        drained()
-      },
-    },
-    new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
-  )
+  const stream = toWebStream(opening, opening.headers ? undefined : RETRY)
   return new Response(stream, { headers: [...headers] })
-}
-
-function webSink(
-  controller: ReadableStreamDefaultController<Uint8Array>,
-  onDrain: (resolve: () => void) => void,
-): Sink {
-  const pending = () => -(controller.desiredSize ?? 0)
-  let ended = false
-  return {
-    write({ bytes }) {
-      for (let at = 0; at < bytes.length && !ended; at += PIECE_BYTES)
-        controller.enqueue(bytes.subarray(at, at + PIECE_BYTES))
-    },
-    pending,
-    progress: () => (pending() > 0 ? String(pending()) : undefined),
-    drained: () => (pending() > 0 && !ended ? new Promise(onDrain) : Promise.resolve()),
-    end() {
-      if (ended) return
-      ended = true
-      try {
-        controller.close()
-        // Otherwise what the client does not read stays in memory until its runtime closes the connection.
-        setTimeout(
-          () => controller.error(new Error('The client did not read the end of its stream')),
-          FAREWELL_TIMEOUT_MS,
-        ).unref()
-      } catch {
-        // The reader has cancelled: the stream is already closed.
-      }
-    },
-    abort() {
-      if (ended) return
-      ended = true
-      controller.error(new Error('The stream was broken off: it has no end'))
-    },
-  }
 }

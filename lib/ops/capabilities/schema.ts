@@ -68,6 +68,10 @@ export const Capabilities = v.object({
   webhooks: v.pipe(v.boolean(), v.description('Whether users can have events sent to URLs')),
   /** Missing if it is off. */
   mcp: v.optional(OfferedMcp),
+  protocols: v.pipe(
+    v.array(v.picklist(['ui_stream', 'openai_api', 'ag_ui'])),
+    v.description('The protocols of others in which answers are streamed: that of the AI SDK, …'),
+  ),
   access: OfferedAccess,
   /** Missing if the service checks no CSRF token. */
   csrf: v.optional(CsrfNames),

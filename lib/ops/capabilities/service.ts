@@ -4,6 +4,9 @@ import { oauthProviders } from '../../config/oauth.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Capabilities } from './schema.ts'
 
+/** The protocols that the service has. */
+const PROTOCOLS = ['ui_stream'] as const
+
 /** What the service offers and allows, as it is configured. Nothing in it is of a user, and nothing is secret. */
 export const get = useCase({
   takes: [],
@@ -30,6 +33,7 @@ export const get = useCase({
       hooks: config.hooks.enabled === true,
       webhooks: config.webhooks.enabled,
       ...(config.features.mcp && { mcp: { url: `${linkBaseOf(config)}/mcp` } }),
+      protocols: PROTOCOLS.filter((protocol) => config.features[protocol]),
       access: {
         guests: config.guests.enabled,
         directory: [...access.service.values()].some((rights) => rights.has('browse')),

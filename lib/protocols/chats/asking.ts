@@ -1,6 +1,7 @@
 import type { QuestionContext } from '../../chat/answers/schema-context.ts'
 import { NewConversation } from '../../chat/conversations/schema.ts'
 import { prepareConversation, storeConversation } from '../../chat/conversations/service.ts'
+import { unlessOutside } from '../../chat/memberships/access.ts'
 import type { PostBeside } from '../../chat/messages/beside.ts'
 import { PostRootInput } from '../../chat/messages/schema.ts'
 import { findAsked, post } from '../../chat/messages/service.ts'
@@ -149,6 +150,10 @@ async function send(
     where,
     ...(context && { context }),
     beside,
-  })
+  }).catch(
+    'parent_id' in where
+      ? unlessOutside(ctx, actor, { message_id: where.parent_id }, 'reply')
+      : unlessOutside(ctx, actor, where, 'post'),
+  )
   return { message_id: posted.message_id, is_repeated: posted.idempotency_replayed !== undefined }
 }

@@ -16,3 +16,6 @@ export function toMessageId(id: string | undefined): string | undefined {
 export function promptId(answerId: string): string {
   return `${answerId}${PROMPT}`
 }
+
+/** Whether a text can be the name of a chat. */
+export const isChatName = (text: string): boolean => /^[!-~]{1,128}$/.test(text) && text !== '.' && text !== '..'

@@ -86,3 +86,20 @@ export function listSegmentEnds(rows: readonly AnswerRow[]): number[] {
     return steps.isWaiting() && rows[n + 1]?.at !== at ? [idx] : []
   })
 }
+
+/**
+ * The end of the segment in which a client has decided on these calls: the last one at which all of them wait, else one of them,
+ * else the last one of all; -1 without any.
+ */
+export function findEndOf(rows: readonly AnswerRow[], callIds: ReadonlySet<string>): number {
+  const ends = new Set(listSegmentEnds(rows))
+  const steps = createAnswerSteps()
+  const best = { count: 0, idx: [...ends].at(-1) ?? -1 }
+  for (const { idx, row } of rows) {
+    steps.next({ idx, row })
+    if (!ends.has(idx)) continue
+    const count = steps.waitingCalls().filter(({ call_id }) => callIds.has(call_id)).length
+    if (count > 0 && count >= best.count) Object.assign(best, { count, idx })
+  }
+  return best.idx
+}

@@ -16,6 +16,7 @@ const DEFAULTS = {
   bots: true,
   hooks: true,
   webhooks: true,
+  protocols: ['ui_stream'],
   mcp: { url: '/mcp' },
   csrf: { cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
   access: {

@@ -1,0 +1,100 @@
+import { ChatError } from '../../core/errors.ts'
+import { isId } from '../../core/schema.ts'
+import { toMessageId } from '../chats/rules.ts'
+import type { UiChatRequest, UiMessageInput, UiPartInput } from './schema.ts'
+
+/** What a client wants: an answer, or that calls of tools are decided. */
+export type UiWish =
+  | {
+      kind: 'ask' | 'edit' | 'again'
+      content: string
+      attachment_ids: string[] | undefined
+      answer_ids: string[]
+      message_id: string | undefined
+      /** The id that the client has given to a new message. */
+      new_id: string | undefined
+    }
+  | { kind: 'decide'; message_id: string; decisions: { call_id: string; approve: boolean; reason?: string }[] }
+
+/** A request without the contents of the history, which is not read: it may have texts of any length. */
+export function withoutHistory(request: unknown): object {
+  if (typeof request !== 'object' || request === null) return {}
+  const { messages, messageId } = request as { messages?: unknown; messageId?: unknown }
+  if (!Array.isArray(messages)) return request
+  const isRead = (message: { id?: unknown }, n: number) =>
+    n === messages.length - 1 || (messageId !== undefined && message.id === messageId)
+  const read = messages.map((message: unknown, n) => {
+    if (typeof message !== 'object' || message === null || isRead(message, n)) return message
+    const { id, role } = message as { id?: unknown; role?: unknown }
+    return { ...(id !== undefined && { id }), role }
+  })
+  return { ...request, messages: read }
+}
+
+/**
+ * What a client of the AI SDK wants.
+ *
+ * @throws ChatError `validation_failed` without a question, and for a file that is not of the service; `not_found` for decisions
+ *   in a message that is not of the service
+ */
+export function readWish({ messages = [], message, trigger, messageId, attachment_ids }: UiChatRequest): UiWish {
+  const all = message ? [message] : messages
+  if (trigger !== 'regenerate-message') {
+    const answered = findDecided(all, messageId)
+    if (answered) return readDecisions(answered)
+  }
+  const last = all.at(-1)
+  const question = last?.role === 'user' ? last : undefined
+  const kind = trigger === 'regenerate-message' ? 'again' : messageId === undefined ? 'ask' : 'edit'
+  const content = textOf(question?.parts ?? [])
+  if (kind !== 'again' && !question) throw invalid('messages', 'must end with a message of the user')
+  const files = [...(attachment_ids ?? []), ...filesIn(question?.parts ?? [])]
+  return {
+    kind,
+    content,
+    attachment_ids: files.length > 0 ? [...new Set(files)] : undefined,
+    answer_ids: all.flatMap(({ role, id }) => (role === 'assistant' ? (toMessageId(id) ?? []) : [])),
+    message_id: toMessageId(messageId),
+    new_id: kind === 'ask' ? question?.id : undefined,
+  }
+}
+
+const isDecided = ({ role, parts }: UiMessageInput) =>
+  role === 'assistant' && parts.some(({ state }) => state === 'approval-responded')
+
+/** The answer whose calls a client has decided: the one that it names, else the last message. */
+function findDecided(messages: readonly UiMessageInput[], messageId: string | undefined): UiMessageInput | undefined {
+  const named = messageId === undefined ? undefined : messages.find(({ id }) => id === messageId)
+  return [named, messages.at(-1)].find((message) => message && isDecided(message))
+}
+
+function readDecisions({ id, parts }: UiMessageInput): UiWish {
+  const message_id = toMessageId(id)
+  if (message_id === undefined) throw new ChatError('not_found')
+  const decisions = parts.flatMap(({ state, approval }) => {
+    if (state !== 'approval-responded' || !approval) return []
+    if (!isId(approval.id)) throw new ChatError('not_found')
+    const { id: call_id, approved, reason } = approval
+    if (approved === undefined) throw invalid('messages', 'must have `approved` in each approval with a response')
+    return [{ call_id, approve: approved, ...(reason !== undefined && { reason }) }]
+  })
+  return { kind: 'decide', message_id, decisions }
+}
+
+const textOf = (parts: readonly UiPartInput[]) =>
+  parts.flatMap(({ type, text }) => (type === 'text' && text ? text : [])).join('\n')
+
+const FILE = /([0-9a-f-]{36})(?:\/content)?$/
+
+/** The files of a message, by ids. @throws ChatError `validation_failed` for one that is not of the service */
+function filesIn(parts: readonly UiPartInput[]): string[] {
+  return parts.flatMap(({ type, url = '' }) => {
+    if (type !== 'file') return []
+    const id = isId(url) || url.includes('/api/attachments/') ? FILE.exec(url)?.[1] : undefined
+    if (id === undefined || !isId(id))
+      throw invalid('messages', 'must have files by their ids or addresses here: upload them before')
+    return [id]
+  })
+}
+
+const invalid = (path: string, message: string) => new ChatError('validation_failed', { errors: [{ path, message }] })

@@ -1,0 +1,115 @@
+import { requireReader } from '../../chat/memberships/access.ts'
+import { pathsDownTo } from '../../chat/messages/rules.ts'
+import { listMessages, toMessageFor } from '../../chat/messages/store.ts'
+import { listSummaries } from '../../chat/threads/store.ts'
+import { ChatError } from '../../core/errors.ts'
+import { countWithin, fromCursor, toCursor } from '../../core/pages.ts'
+import { toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
+import type { Queries } from '../../storage/database.ts'
+import { type Chat, getChatFor } from '../chats/finding.ts'
+import { toMessageId } from '../chats/rules.ts'
+import { type BranchRow, findPath, listBranch, listVariants } from '../chats/store-branch.ts'
+import { listChats } from '../chats/store-list.ts'
+import { findNewestAnswer, listPlaced } from '../chats/store-place.ts'
+import { toUiMessages } from './rules-messages.ts'
+import { type UiChatHistory, type UiChats, UiChatsQuery, UiHistoryQuery } from './schema-messages.ts'
+import { urlsOf } from './service.ts'
+
+/**
+ * The messages of a chat as the AI SDK has them: the branch down to a message, or to the newest answer, without deleted ones and
+ * the answer that is written now.
+ *
+ * @throws ChatError `not_found`, also for a message that is not in the chat
+ */
+export const get = useCase({
+  takes: ['actor', 'chat_id'],
+  input: UiHistoryQuery,
+  errors: ['not_found'],
+  run: (ctx, actor, name, { leaf, before, limit }): Promise<UiChatHistory> => {
+    return ctx.db.snapshot(async (db) => {
+      const chat = await getChatFor(ctx, db, actor, name)
+      const { conversation_id, root_id } = chat
+      const { role } = await requireReader(ctx, db, actor, conversation_id)
+      if (root_id === null) return { id: name, conversation_id, messages: [] }
+      const branch = await readBranch(db, chat, leaf)
+      const running = branch.findLast(({ status, role: by }) => by === 'assistant' && status === 'streaming')
+      const { page, next_before } = pageOf(branch, before, limit)
+      const ids = page.map(({ id }) => id)
+      const rows = ids.length > 0 ? await listMessages(db, ids) : []
+      const byId = new Map(rows.map((row) => [row.id, row]))
+      const variants = await variantsOf(db, page)
+      const shown = { urlOf: urlsOf(ctx.config), variants, running_id: running?.id }
+      const messages = ids.flatMap((id) => {
+        const row = byId.get(id)
+        return row ? toUiMessages(toMessageFor(ctx.access, { actor, role }, row), shown) : []
+      })
+      return {
+        id: name,
+        root_id,
+        conversation_id,
+        messages,
+        ...(running && { activeStreamId: running.id }),
+        ...(next_before !== undefined && { next_before }),
+      }
+    })
+  },
+})
+
+/** The messages down to one of the chat, without those that are deleted. @throws ChatError `not_found` */
+async function readBranch(db: Queries, chat: Chat, leaf: string | undefined): Promise<BranchRow[]> {
+  const id = leaf === undefined ? undefined : toMessageId(leaf)
+  const [named] = id === undefined ? [] : await listPlaced(db, [id])
+  if (leaf !== undefined && (named?.set_id !== chat.set_id || named.is_gone)) throw new ChatError('not_found')
+  const newest = named ?? (await findNewestAnswer(db, { root_id: chat.root_id! }))
+  const { root_id, path } = (await findPath(db, newest?.id ?? chat.root_id!))!
+  return (await listBranch(db, root_id, pathsDownTo(path))).filter(({ is_gone }) => !is_gone)
+}
+
+/** The last messages before one, as many as fit. @throws ChatError `not_found` for one that is not in the branch */
+function pageOf(branch: BranchRow[], before: string | undefined, limit: number) {
+  const end = before === undefined ? branch.length : branch.findIndex(({ id }) => id === before)
+  if (end < 0) throw new ChatError('not_found')
+  const latest = branch.slice(0, end).reverse().slice(0, limit)
+  const page = latest.slice(0, countWithin(latest.map(({ size }) => size))).reverse()
+  return { page, next_before: page.length < end ? page[0]?.id : undefined }
+}
+
+async function variantsOf(db: Queries, page: readonly BranchRow[]): Promise<Map<string, string[]>> {
+  const answers = page.flatMap(({ id, role }) => (role === 'assistant' ? id : []))
+  const variants = new Map<string, string[]>()
+  for (const { id, of_id } of answers.length > 0 ? await listVariants(db, answers) : [])
+    variants.set(of_id, [...(variants.get(of_id) ?? []), id])
+  for (const [id, all] of variants) if (all.length === 1) variants.delete(id)
+  return variants
+}
+
+/** A page of the chats that the actor has named, latest activity first. */
+export const list = useCase({
+  takes: ['actor'],
+  input: UiChatsQuery,
+  errors: ['invalid_cursor'],
+  run: (ctx, actor, { after, limit }): Promise<UiChats> => {
+    const place = after === undefined ? undefined : fromCursor(after)
+    if (after !== undefined && !place) throw new ChatError('invalid_cursor')
+    return ctx.db.snapshot(async (db) => {
+      const isSystem = actor.system !== undefined
+      const rows = await listChats(db, actor.user_id, { after: place, limit: limit + 1, isSystem })
+      const page = rows.slice(0, limit)
+      const roots = page.map(({ root_id }) => root_id)
+      const summaries = new Map(
+        (roots.length > 0 ? await listSummaries(db, roots) : []).map((row) => [row.root_id, row]),
+      )
+      const chats = page.map(
+        ({ name, root_id, conversation_id, last_activity_at, conversation_title, is_only_thread }) => {
+          const thread = summaries.get(root_id)
+          const title = thread?.title || (is_only_thread && conversation_title) || thread?.root_excerpt || ''
+          return { id: name, root_id, conversation_id, title, last_activity_at: toInstant(last_activity_at) }
+        },
+      )
+      const last = page.at(-1)
+      const next = rows.length > limit && last ? toCursor({ at: last.last_activity_at, id: last.root_id }) : undefined
+      return { chats, ...(next !== undefined && { next_after: next }) }
+    })
+  },
+})

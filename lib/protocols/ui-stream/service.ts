@@ -1,0 +1,149 @@
+import type { CancelledAnswer } from '../../chat/answers/schema.ts'
+import { cancel } from '../../chat/answers/service.ts'
+import { decideEach } from '../../chat/approvals/service-each.ts'
+import type { Opening } from '../../chat/events/service.ts'
+import { basePathOf, publicUrlOf } from '../../config/base-path.ts'
+import type { Config } from '../../config/parse.ts'
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { digest } from '../../core/ids.ts'
+import { useCase } from '../../core/use-case.ts'
+import { askInChat } from '../chats/asking.ts'
+import { getChatFor } from '../chats/finding.ts'
+import { isChatName } from '../chats/rules.ts'
+import { findRunning, listPlaced } from '../chats/store-place.ts'
+import { openAnswer, type Span } from '../rows/following.ts'
+import { findSegmentOf } from '../rows/segment.ts'
+import { createUiFrames } from './rules.ts'
+import { readWish } from './rules-input.ts'
+import { UiChatRequest, UiStopInput, UiStreamRequest } from './schema.ts'
+
+export { withoutHistory } from './rules-input.ts'
+
+/**
+ * Asks in a chat, or decides on calls of tools, as a client of the AI SDK does, and streams the answer.
+ *
+ * @throws ChatError as `messages.postRoot`, `messages.reply` and `approvals.decide`; `validation_failed` without a question;
+ *   `message_streaming` while an answer to the actor runs or waits in the chat; `too_many_streams`; `unavailable`
+ */
+export const openSend = useCase({
+  takes: ['actor'],
+  input: UiChatRequest,
+  errors: [
+    'validation_failed',
+    'forbidden',
+    'not_found',
+    'conflict',
+    'message_streaming',
+    'message_deleted',
+    'thread_too_deep',
+    'idempotency_mismatch',
+    'attachment_not_ready',
+    'attachment_refused',
+    'too_many_streams',
+    'unavailable',
+  ],
+  run: async (ctx, actor, request): Promise<Opening> => {
+    const wish = readWish(request)
+    const { id: name, conversation_id, assistant, ui_version } = request
+    if (wish.kind === 'decide') {
+      const { message_id, decisions } = wish
+      await assertInChat(ctx, actor, name, message_id)
+      const span = {
+        after: await findSegmentOf(ctx, actor, message_id, new Set(decisions.map((each) => each.call_id))),
+      }
+      await decideEach.run(ctx, actor, message_id, { decisions })
+      return stream(ctx, actor, message_id, { span, ui_version })
+    }
+    const { new_id, ...question } = wish
+    const key = request.idempotency_key ?? (new_id ? keyOf(name, new_id) : undefined)
+    const { message_id } = await askInChat(ctx, actor, { ...question, name, conversation_id, assistant, key })
+    return stream(ctx, actor, message_id, { ui_version })
+  },
+})
+
+/** A question is known by the id that its client has given to it. */
+const keyOf = (name: string, messageId: string) => `ui:${digest(JSON.stringify([name, messageId]))}`
+
+/** @throws ChatError `not_found` */
+async function assertInChat(ctx: Context, actor: Actor, name: string, messageId: string): Promise<void> {
+  const chat = await getChatFor(ctx, ctx.db, actor, name)
+  const [row] = await listPlaced(ctx.db, [messageId])
+  if (!row || row.set_id !== chat.set_id) throw new ChatError('not_found')
+}
+
+/**
+ * The stream of the answer that is written in a chat, from its first row; `undefined` without one, while it waits, and for a chat
+ * that the actor does not know.
+ *
+ * @throws ChatError `too_many_streams`; `unavailable`
+ */
+export const openResume = useCase({
+  takes: ['actor', 'chat_id'],
+  input: UiStreamRequest,
+  errors: ['too_many_streams', 'unavailable'],
+  run: async (ctx, actor, name, { ui_version }): Promise<Opening | undefined> => {
+    const { user_id } = actor
+    const running = isChatName(name) ? await findRunning(ctx.db, { user_id, name }, { waiting: false }) : undefined
+    if (!running) return undefined
+    return stream(ctx, actor, running.message_id, { ui_version }).catch(unlessUnknown)
+  },
+})
+
+/**
+ * The stream of any answer, or of a text that a bot streams or has streamed.
+ *
+ * @throws ChatError `not_found`, also where `features.ui_stream` is off; `too_many_streams`; `unavailable`
+ */
+export const openMessage = useCase({
+  takes: ['actor', 'message_id'],
+  input: UiStreamRequest,
+  errors: ['not_found', 'too_many_streams', 'unavailable'],
+  run: async (ctx, actor, messageId, { ui_version }): Promise<Opening> => {
+    if (!ctx.config.features.ui_stream) throw new ChatError('not_found')
+    return stream(ctx, actor, messageId, { ui_version })
+  },
+})
+
+/**
+ * Stops the answer that runs or waits in a chat; the text so far is kept.
+ *
+ * @returns `undefined` when none does, or another one than is named, and for a chat that the actor does not know
+ * @throws ChatError `forbidden` as `answers.cancel`
+ */
+export const stop = useCase({
+  takes: ['actor', 'chat_id'],
+  input: UiStopInput,
+  errors: ['forbidden'],
+  run: async (ctx, actor, name, { activeStreamId }): Promise<CancelledAnswer | undefined> => {
+    const { user_id } = actor
+    const running = isChatName(name) ? await findRunning(ctx.db, { user_id, name }, { waiting: true }) : undefined
+    if (!running || (activeStreamId !== undefined && activeStreamId !== running.message_id)) return undefined
+    return cancel.run(ctx, actor, running.message_id).catch(unlessUnknown)
+  },
+})
+
+function unlessUnknown(error: unknown): undefined {
+  if (error instanceof ChatError && error.code === 'not_found') return undefined
+  throw error
+}
+
+const HEADERS = [['x-vercel-ai-ui-message-stream', 'v1']] as const
+
+function stream(
+  ctx: Context,
+  actor: Actor,
+  messageId: string,
+  { span = 'all', ui_version }: { span?: Span; ui_version?: string | undefined },
+): Promise<Opening> {
+  const options = { is_old: ui_version === '5', is_continued: span !== 'all', urlOf: urlsOf(ctx.config) }
+  const frames = (message: Parameters<typeof createUiFrames>[0]) => createUiFrames(message, options)
+  return openAnswer(ctx, actor, messageId, { protocol: 'ui_stream', headers: HEADERS, span, frames })
+}
+
+/** The addresses of the files of the service. */
+export function urlsOf(config: Config): (attachmentId: string) => string {
+  const base = publicUrlOf(config) ?? basePathOf(config)
+  return (id) => `${base}/api/attachments/${id}/content`
+}
