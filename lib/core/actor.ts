@@ -14,6 +14,8 @@ export interface Actor {
   scopes?: readonly Scope[]
   /** What the login of the host, or a token of MCP, allows on `/mcp`. Left out, all that `scopes` allow. */
   mcp_scopes?: readonly McpScope[]
+  /** Set for a call over MCP: it counts as one with a key. */
+  by_mcp?: true
   /** The address of the client, if known. */
   ip?: string
   /** Set for a bot: it acts by keys, of which its owner is in charge. */
@@ -140,8 +142,9 @@ export function refuseKeys({
   scopes,
   system,
   is_bot,
-}: Pick<Actor, 'key_id' | 'scopes' | 'system' | 'is_bot'>): void {
+  by_mcp,
+}: Pick<Actor, 'key_id' | 'scopes' | 'system' | 'is_bot' | 'by_mcp'>): void {
   if (scopes !== undefined) throw new ChatError('forbidden', { reason: 'scope' })
-  if (is_bot) throw new ChatError('forbidden', { reason: 'key' })
+  if (is_bot || by_mcp) throw new ChatError('forbidden', { reason: 'key' })
   if (key_id !== undefined && system === undefined) throw new ChatError('forbidden', { reason: 'key' })
 }

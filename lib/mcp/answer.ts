@@ -44,7 +44,8 @@ export interface StreamedReply {
 
 /** Makes the call of a request. It rejects never: failures are responses. */
 export async function answerMcp(ctx: Context, given: McpRequest): Promise<WholeReply | StreamedReply> {
-  const { actor, headers, request_id, signal } = given
+  const { headers, request_id, signal } = given
+  const actor = asAgent(ctx, given.actor)
   let id: RequestId | undefined
   try {
     const request = readMessage(given.body)
@@ -79,6 +80,14 @@ export async function answerMcp(ctx: Context, given: McpRequest): Promise<WholeR
 
 const NO_PRESSURE: Pressure = { pending: () => 0, drained: async () => {} }
 const NO_STREAM: McpStream = { notify() {}, progress() {}, beat() {}, pressure: NO_PRESSURE }
+
+/** The actor of a call over MCP, which is recognised as the caller was. */
+function asAgent({ streams: { logins } }: Context, actor: Actor): Actor {
+  const agent: Actor = { ...actor, by_mcp: true }
+  const login = logins.get(actor)
+  if (login) logins.set(agent, login)
+  return agent
+}
 
 /** The message with a result. */
 function toResponse({ request, revision }: McpCall, { ttl_ms }: McpMethod, result: Json): Json {

@@ -6,6 +6,7 @@ import { RPC } from './protocol.ts'
 import { listResources, listTemplates } from './resources/list.ts'
 import { readResource } from './resources/read.ts'
 import { listen } from './subscriptions/listen.ts'
+import { cancelTask, getTask, updateTask } from './tasks/methods.ts'
 import { callTool } from './tools/call.ts'
 import { listTools } from './tools/list.ts'
 
@@ -20,6 +21,9 @@ const METHODS: Record<string, McpMethod> = {
   'resources/templates/list': listTemplates,
   'resources/read': readResource,
   'subscriptions/listen': listen,
+  'tasks/get': getTask,
+  'tasks/update': updateTask,
+  'tasks/cancel': cancelTask,
 }
 
 /**

@@ -39,7 +39,8 @@ export function mayDecide(access: Access, row: Rule & Pick<ApprovalRow, 'approva
 /** Why a key or a program decides on nothing; `undefined` if the actor may. */
 export function refusedKind(actor: Actor, { by_keys }: Pick<ApprovalRow, 'by_keys'>): ErrorReason | undefined {
   if (isProgram(actor)) return 'role'
-  return actor.key_id !== undefined && actor.server_key === undefined && !by_keys ? 'key' : undefined
+  const isKey = (actor.key_id !== undefined && actor.server_key === undefined) || actor.by_mcp === true
+  return isKey && !by_keys ? 'key' : undefined
 }
 
 /** Whether a call that waits has waited for too long. */

@@ -14,6 +14,7 @@ import { isObject, type Json, META, TASKS } from '../protocol.ts'
 import { parseUri, type Resource } from '../resources/uri.ts'
 import { createPace } from './pace.ts'
 import { isAbout, removalFrom, subjectOf } from './subscribed.ts'
+import { followTasks } from './tasks.ts'
 
 /** How many resources, and how many tasks, one call can listen to. */
 const MAX_SUBSCRIPTIONS = 50
@@ -30,13 +31,13 @@ export const listen: McpMethod = {
     const { notifications } = request.params
     if (!isObject(notifications)) throw invalidParams('"notifications" must be an object.')
     const uris = listIn(notifications, 'resourceSubscriptions')
-    listIn(notifications, 'taskIds')
-    if (notifications.taskIds !== undefined) assertDeclared(call.revision, TASKS)
+    const taskIds = listIn(notifications, 'taskIds')
+    if (taskIds) assertDeclared(call.revision, TASKS)
     const opening = await bind(ctx, openAll)(actor, {})
     return {
       streams: 'always',
       cancel: opening.cancel,
-      run: (stream, signal) => follow(call, { uris, opening, stream, signal }),
+      run: (stream, signal) => follow(call, { uris, taskIds, opening, stream, signal }),
     }
   },
 }
@@ -53,34 +54,49 @@ function listIn(filter: Json, name: string): string[] | undefined {
 
 interface Following {
   uris: string[] | undefined
+  taskIds: string[] | undefined
   opening: Opening
   stream: McpStream
   signal: AbortSignal
 }
 
 /** @returns the result of the call, once the service ends it */
-async function follow({ ctx, actor, request }: McpCall, { uris, opening, stream, signal }: Following): Promise<Json> {
+async function follow(call: McpCall, { uris, taskIds, opening, stream, signal }: Following): Promise<Json> {
+  const { ctx, actor, request } = call
   const _meta = { [META.subscription]: request.id }
-  const resources = await readable(ctx, actor, uris ?? []).catch((error) => {
+  const send = (event: string, params: Json) => stream.notify(`notifications/${event}`, { ...params, _meta })
+  const [resources, tasks] = await Promise.all([
+    readable(ctx, actor, uris ?? []),
+    followTasks(call, taskIds ?? [], (task) => send('tasks', task)),
+  ]).catch((error) => {
     opening.cancel()
     throw error
   })
-  const pace = createPace(PAUSE_MS, (uri) => stream.notify('notifications/resources/updated', { uri, _meta }))
+  const pace = createPace(PAUSE_MS, (uri) => send('resources/updated', { uri }))
+
+  function begin(): void {
+    const agreed = {
+      ...(uris && { resourceSubscriptions: [...resources.keys()] }),
+      ...(taskIds && { taskIds: tasks.map(({ id }) => id) }),
+    }
+    send('subscriptions/acknowledged', { notifications: agreed })
+    // Its status may have changed since it was read.
+    for (const task of tasks) task.refresh()
+  }
 
   function take(delivered: Delivered): void {
     const { event } = delivered
-    if (event.type === 'stream.ready') {
-      // Only now nothing that follows can be missed.
-      const agreed = { ...(uris && { resourceSubscriptions: [...resources.keys()] }) }
-      stream.notify('notifications/subscriptions/acknowledged', { notifications: agreed, _meta })
-      return
-    }
+    // Only from then on nothing is missed.
+    if (event.type === 'stream.ready') begin()
     const removed = removalFrom(event, actor.user_id)
     const subject = subjectOf(delivered)
     for (const [uri, resource] of resources) {
       if (resource.conversation_id === removed) pace.last(uri)
       else if (subject && isAbout(subject, resource)) pace.due(uri)
     }
+    // The text of an answer changes no status.
+    if (subject && event.type !== 'message.delta')
+      for (const task of tasks) if (task.id === subject.message_id) task.refresh()
   }
 
   await connected(opening, { stream, signal, take })

@@ -16,13 +16,14 @@ interface Named {
   message_id?: string
   message?: { id: string; root_id: string; conversation_id: string }
   summary?: { root_id: string }
-  attachment?: object
+  approval?: { message_id: string; root_id: string; conversation_id: string }
 }
 
 /** What a stored event is about; `undefined` for one of the moment, and for one that only its reader gets. */
 export function subjectOf({ id, conversation_id, event, for_user_id }: Delivered): Subject | undefined {
   if (id === undefined || for_user_id !== undefined || event.type.startsWith('stream.')) return undefined
-  const { message, summary, ...named } = event.payload as Named
+  const { message, summary, approval, ...own } = event.payload as Named
+  const named = approval ?? own
   const place = conversation_id ?? message?.conversation_id ?? named.conversation_id
   if (place === undefined) return undefined
   return {

@@ -1,15 +1,16 @@
 import * as v from 'valibot'
-import type { Part } from '../../chat/answers/schema-parts.ts'
 import { cancel } from '../../chat/answers/service.ts'
 import * as assistants from '../../chat/assistants/service.ts'
 import { MentionsInput } from '../../chat/mentions/schema.ts'
 import { type Message, PostInput } from '../../chat/messages/schema.ts'
 import { wait } from '../../chat/waiting/answer.ts'
-import type { Context } from '../../context.ts'
+import { isUnderWay } from '../../core/message-status.ts'
 import { bind } from '../../core/use-case.ts'
-import { bounded, MAX_LIST_BYTES, MAX_MESSAGES } from '../bounds.ts'
-import { fileLinks, IdText, idOf, threadLink } from './shapes.ts'
-import { type ResourceLink, type ToolCall, type ToolResult, tool } from './tool.ts'
+import { declares } from '../extensions.ts'
+import { TASKS } from '../protocol.ts'
+import { toAnswer } from './results.ts'
+import { IdText, idOf } from './shapes.ts'
+import { type ToolCall, tool } from './tool.ts'
 import { isWriter, PLACE, POST, post, routeOfPost } from './writing.ts'
 
 const MAX_SECONDS = 55
@@ -49,7 +50,7 @@ export const get_answer = tool({
   args: v.object({ message_id: idOf('The answer'), seconds: secondsOf(0) }),
   output: ShownAnswer,
   waits: ({ seconds }) => seconds > 0,
-  run: (call, { message_id, seconds }) => awaitAnswer(call, message_id, seconds),
+  run: async (call, { message_id, seconds }) => toAnswer(call.ctx, await awaitAnswer(call, message_id, seconds)),
 })
 
 export const ask_assistant = tool({
@@ -75,7 +76,9 @@ export const ask_assistant = tool({
   async run(call, { conversation_id, parent_id, seconds, ...input }) {
     const question = { ...input, role: 'assistant' as const }
     const { message_id } = await post(call.ctx, call.actor, { conversation_id, parent_id }, question)
-    return awaitAnswer(call, message_id, seconds)
+    const message = await awaitAnswer(call, message_id, seconds)
+    const becomesTask = isUnderWay(message) && declares(call.revision, TASKS)
+    return { ...toAnswer(call.ctx, message), ...(becomesTask && { task: message }) }
   },
 })
 
@@ -94,34 +97,7 @@ export const stop_answer = tool({
 })
 
 /** An answer as it is after some seconds, or at its end. */
-async function awaitAnswer(
-  { ctx, actor, stream, signal }: ToolCall,
-  messageId: string,
-  seconds: number,
-): Promise<ToolResult> {
+function awaitAnswer({ ctx, actor, stream, signal }: ToolCall, messageId: string, seconds: number): Promise<Message> {
   const { beat: onHeartbeat, progress: onProgress } = stream
-  return toAnswer(ctx, await wait(ctx, actor, messageId, { seconds, signal, onHeartbeat, onProgress }))
-}
-
-/** An answer as a result. */
-export function toAnswer(ctx: Context, message: Message): ToolResult {
-  const { id, root_id, conversation_id, status, content, parts, finish_reason, failure, cut } = bounded(
-    message,
-    MAX_LIST_BYTES,
-  )
-  const value = {
-    ...{ message_id: id, root_id, conversation_id, status, content },
-    ...(parts && { parts }),
-    ...(finish_reason !== undefined && { finish_reason }),
-    ...(failure !== undefined && { failure }),
-    ...(cut !== undefined && { cut }),
-  }
-  const sources = (message.parts ?? []).flatMap(sourceLink).slice(0, MAX_MESSAGES)
-  return { value, links: [threadLink(message), ...sources, ...fileLinks(ctx, [message])] }
-}
-
-/** The address of a source. */
-function sourceLink(part: Part): ResourceLink[] {
-  if (part.type !== 'source' || part.url === undefined) return []
-  return [{ uri: part.url, name: part.title ?? part.url, ...(part.media_type && { mimeType: part.media_type }) }]
+  return wait(ctx, actor, messageId, { seconds, signal, onHeartbeat, onProgress })
 }

@@ -1,18 +1,20 @@
 import { ChatError } from '../../core/errors.ts'
 import { parseInput } from '../../core/use-case.ts'
-import type { McpCall, McpMethod } from '../call.ts'
+import type { McpMethod } from '../call.ts'
 import { insufficientScope, invalidParams, RpcError } from '../failures.ts'
 import { takeFromLimit } from '../limit.ts'
 import { isObject, type Json } from '../protocol.ts'
 import { isOffered } from './list.ts'
+import { toResult } from './results.ts'
 import { TOOLS } from './table.ts'
-import type { Tool, ToolCall, ToolResult } from './tool.ts'
+import { taskHead } from './task-head.ts'
+import type { Tool, ToolCall } from './tool.ts'
 
 /** Calls a tool. */
 export const callTool: McpMethod = {
   revisions: 'all',
   async prepare(call) {
-    const { ctx, actor, scopes } = call
+    const { ctx, actor, revision, scopes } = call
     const { name, arguments: given = {} } = call.request.params
     const tool = typeof name === 'string' && Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined
     if (!tool || !(await isOffered(tool, ctx, actor))) throw invalidParams('There is no such tool.')
@@ -20,7 +22,7 @@ export const callTool: McpMethod = {
     const args = parseArguments(tool, given)
     return {
       ...(tool.waits?.(args) && { streams: 'if_read' as const }),
-      run: (stream, signal) => run(name as string, tool, { ctx, actor, stream, signal, call }, args),
+      run: (stream, signal) => run(name as string, tool, { ctx, actor, revision, stream, signal }, args),
     }
   },
 }
@@ -38,25 +40,21 @@ function parseArguments(tool: Tool, given: unknown): unknown {
   }
 }
 
-async function run(name: string, tool: Tool, call: ToolCall & { call: McpCall }, args: unknown): Promise<Json> {
+async function run(name: string, tool: Tool, call: ToolCall, args: unknown): Promise<Json> {
   const { metrics } = call.ctx
   try {
     await takeFromLimit(call.ctx, call.actor, tool.route(args))
-    const result = toResult(await tool.run(call, args))
+    const result = await tool.run(call, args)
     metrics.mcpCalled(name, call.signal.aborted ? 'cancelled' : 'ok')
-    return result
+    return result.task
+      ? { resultType: 'task', ...taskHead(call.ctx, result.task), status: 'working' }
+      : toResult(result)
   } catch (error) {
     const isRefused = error instanceof RpcError || (error instanceof ChatError && error.status < 500)
     metrics.mcpCalled(name, isRefused ? 'refused' : 'failed')
     if (error instanceof ChatError && error.code !== 'internal') return toFailedResult(error)
     throw error
   }
-}
-
-/** The value of a result as data and as text, and what it leads to. */
-function toResult({ value, links = [] }: ToolResult): Json {
-  const text = { type: 'text', text: JSON.stringify(value) }
-  return { content: [text, ...links.map((link) => ({ type: 'resource_link', ...link }))], structuredContent: value }
 }
 
 /** A failure that a model can act on, as text: the value of a result has another form. */

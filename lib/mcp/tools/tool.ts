@@ -1,13 +1,16 @@
 import type * as v from 'valibot'
+import type { Message } from '../../chat/messages/schema.ts'
 import type { Context, Endpoint } from '../../context.ts'
 import type { Actor, McpScope } from '../../core/actor.ts'
 import type { McpStream } from '../call.ts'
+import type { Revision } from '../message.ts'
 import type { Json } from '../protocol.ts'
 
 /** What a tool is called with besides its arguments. */
 export interface ToolCall {
   ctx: Context
   actor: Actor
+  revision: Revision
   stream: McpStream
   /** Aborted when the client has closed the response. */
   signal: AbortSignal
@@ -24,6 +27,8 @@ export interface ResourceLink {
 export interface ToolResult {
   value: Json
   links?: ResourceLink[]
+  /** An answer that has not ended, where the client takes it as a task. */
+  task?: Message
 }
 
 /** A tool: one call of a use-case, whose rights and limits are its own. */
