@@ -37,15 +37,16 @@ export function createAssistantChats({ client, feed, resources }: StoreBase) {
     const post = (question: Omit<NewPost, 'conversation_id'>) =>
       store.post({ ...question, conversation_id, role: 'assistant' })
 
-    async function send(content: string, { assistant, parent_id }: QuestionOptions = {}) {
+    // Unknown names reach the store, which refuses them.
+    async function send(content: string, { parent_id, ...more }: QuestionOptions = {}) {
       const parent = parent_id === undefined ? lastAnswer(shown()) : find(shown(), parent_id)
       const { root_id, id = parent_id ?? undefined } = parent ?? {}
-      const posted = await post({ content, assistant, parent_id: id, root_id })
+      const posted = await post({ ...more, content, parent_id: id, root_id })
       const deep = posted ? undefined : shown().findLast(isTooDeep)
       if (!deep || parent_id !== undefined) return posted
       // The next thread goes on where one has no room.
       store.discard(deep.pending!.key)
-      return post({ content, assistant })
+      return post({ ...more, content })
     }
 
     return {
@@ -61,12 +62,12 @@ export function createAssistantChats({ client, feed, resources }: StoreBase) {
         const running = shown().filter((message) => isOwnRunning(message, feed.userId()))
         await Promise.all(running.map(({ id }) => client.answers.cancel(id)))
       },
-      async regenerate({ message_id, content, assistant } = {}) {
+      async regenerate({ message_id, content, ...more } = {}) {
         const answer = message_id === undefined ? lastAnswer(shown(), feed.userId()) : find(shown(), message_id)
         if (!answer) throw new Error('There is no answer that has ended: regenerate one that is shown')
         const { id, parent_id, root_id, variant_of = id, prompt = '' } = answer
         const place = parent_id === undefined ? {} : { parent_id, root_id }
-        return post({ ...place, variant_of, content: content ?? prompt, assistant })
+        return post({ ...more, ...place, variant_of, content: content ?? prompt })
       },
       async decide(call_id, decision) {
         const { approval } = await client.approvals.decide(call_id, decision)

@@ -90,6 +90,10 @@ describe('the talk of a store with an assistant', () => {
     expect(talk.getSnapshot()).toBe(talk.getSnapshot())
     const { message } = (await talk.send('three', { parent_id: null, assistant: 'helper' }))!
     expect([message.parent_id, message.assistant]).toEqual([undefined, 'helper'])
+    const misspelt = { asistant: 'helper' } as object
+    await expect(talk.send('four', misspelt)).rejects.toThrow('no "asistant"')
+    await until('ready')
+    await expect(talk.regenerate(misspelt)).rejects.toThrow('no "asistant"')
   })
 
   it('begins a thread where one has no room for another answer', async () => {
