@@ -3,13 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { get as httpGet, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { createTools } from '../../lib/assistant/tools/create.ts'
 import { createChatClient } from '../../lib/client/index.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig, ToolFailure } from '../../lib/index.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { start } from '../support/example.ts'
 import { textOf } from '../support/pages.ts'
+import { innerState, startService, startThread } from '../support/service.ts'
 
 const PASSWORD = 'correct horse battery'
 
@@ -72,6 +73,35 @@ describe('an example', () => {
       ['Does it run?', '2024-05-01T10:00:00.000000Z'],
       ['It runs.', '2024-05-01T10:05:00.000000Z'],
     ])
+  })
+
+  it('is an agent over MCP, which waits without polling and survives its restart', async () => {
+    const service = await startService('sqlite::memory:')
+    onTestFinished(() => service.close())
+    const { ada, grace, conversation_id } = await startThread(service)
+    const folder = await mkdtemp(join(tmpdir(), 'chat-agent-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const [key, position] = [join(folder, 'key.txt'), join(folder, 'position.txt')]
+    await writeFile(key, (await grace.keys.create({ name: 'agent' })).key)
+    const agent = () => start('mcp-agent.ts', `${service.base_url}/mcp`, key, position)
+    const replies = async () => {
+      const { messages } = await ada.messages.list(conversation_id, { view: 'all' })
+      return messages.filter(({ author_user_id }) => author_user_id === grace.id).map(({ content }) => content)
+    }
+
+    const first = agent()
+    await first.printed(/Waiting from now/)
+    await vi.waitUntil(() => innerState(service).streams.hub.watch.size() === 1)
+    await ada.messages.postRoot(conversation_id, { content: 'Does it run?' })
+    await first.printed(/Replied to ada/)
+    await vi.waitUntil(() => innerState(service).streams.hub.watch.size() === 1)
+    await first.stop()
+    await ada.messages.postRoot(conversation_id, { content: 'Still there?' })
+    await ada.messages.postRoot(conversation_id, { content: 'No question.' })
+    const second = agent()
+    await second.printed(/Waiting from where it stopped[\s\S]*Replied to ada/)
+    expect(await replies()).toEqual(['Good question, ada.', 'Good question, ada.'])
+    await second.stop()
   })
 
   it('is a tool over HTTP, which pays an order back once for each call', async () => {
