@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createPuppet } from '../support/assistant.ts'
 import { describeService, setUpService } from '../support/describe-service.ts'
-import { callMcp, callMcpTool, type Rpc, readRpc, sendMcp } from '../support/mcp.ts'
+import { callMcp, callMcpTool, mcpBody, mcpHeaders, type Rpc, readRpc, sendMcp } from '../support/mcp.ts'
 import { innerState, startService, startThread } from '../support/service.ts'
 
 const toolNames = async (service: { base_url: string }, key: string): Promise<string[]> =>
@@ -149,6 +149,25 @@ describe('the assistant over MCP', () => {
         const mallory = await service.signIn('mallory')
         const { key } = await mallory.keys.create({ name: 'agent' })
         expect(await call(key, 'get_answer', { message_id: messages.at(-1)!.id })).toMatchObject({ code: 'not_found' })
+      })
+
+      it('is asked by a post that names it, and not by one whose token may write and not ask', async () => {
+        const grace = await service.chat.users.actor(here.grace.id)
+        const answersTo = async (mcp_scopes?: ('chat:write' | 'chat:ask')[]) => {
+          const params = { name: 'post_message', arguments: question('@assistant, why?') }
+          const request = new Request('http://localhost/agents', {
+            method: 'POST',
+            headers: mcpHeaders('tools/call', params),
+            body: JSON.stringify(mcpBody('tools/call', params)),
+          })
+          const response = await service.chat.mcp.handle(request, { ...grace, ...(mcp_scopes && { mcp_scopes }) })
+          return (await response.json()).result.structuredContent.answers
+        }
+        expect(await answersTo(['chat:write'])).toBeUndefined()
+        expect(await answersTo(['chat:write', 'chat:ask'])).toMatchObject([{ assistant: 'assistant' }])
+        ;(await puppet.asked()).end()
+        expect(await answersTo()).toHaveLength(1)
+        ;(await puppet.asked()).end()
       })
 
       it('needs the scope to ask', async () => {

@@ -102,6 +102,8 @@ export function mayAskOthers(ctx: PostContext, post: NewPost): boolean {
 /** Only the posts of people are searched, and no question is. */
 function placesIn({ assistants }: PostContext, { actor, input: { role, mentions, content, stream } }: NewPost) {
   if (isProgram(actor) || mentions !== undefined || role === 'assistant' || stream) return []
+  // By a token that may write and not ask, the key of an assistant is text.
+  if (actor.mcp_scopes?.includes('chat:ask') === false) return []
   return placesAsking(assistants, content)
 }
 

@@ -44,7 +44,7 @@ export interface Tool<Args extends v.GenericSchema = v.GenericSchema> {
   output: v.GenericSchema
   /** Whether the actor can use it at all. Default: yes. Without it, the rights of the use-case decide. */
   isOffered?(ctx: Context, actor: Actor): boolean | Promise<boolean>
-  /** Whether it is named in lists only: a call is refused by the use-case, which says why. */
+  /** Whether a call with these arguments may wait: then its response is a stream where the client reads those. */
   waits?(args: v.InferOutput<Args>): boolean
   run(call: ToolCall, args: v.InferOutput<Args>): Promise<ToolResult>
 }
