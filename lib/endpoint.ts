@@ -74,7 +74,7 @@ type Result<K extends AnswerKind, O, C> = K extends 'stream'
             : O extends v.GenericSchema
               ?
                   | (v.InferInput<O> & (K extends 'binding' ? { binding: string } : unknown))
-                  | (C extends v.GenericSchema ? Iterable<v.InferInput<C>> : never)
+                  | (C extends v.GenericSchema ? Iterable<v.InferInput<C>> | Opening : never)
               : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
                 void | (K extends 'session' | 'device' ? { device: string } : never)
 
@@ -140,8 +140,8 @@ export interface Route<
   file_statuses?: readonly number[]
   output: O
   /**
-   * The schema of the chunks that `stream: true` in the body returns instead of the output, or of the frames of a protocol: an
-   * event stream that ends with `[DONE]`.
+   * The schema of the chunks that `stream: true` returns instead of the output, or of the frames of a protocol: an event
+   * stream, of an iterable with `[DONE]` at its end.
    */
   pieces: C
   /**
@@ -165,6 +165,12 @@ export interface Route<
   metrics_token?: true
   /** The media type of a text response. */
   content_type?: string
+  /** `Authorization` alone proves the caller: no cookie has an effect. Beside `optional`, a bearer of another service counts as none. */
+  by_token?: true
+  /** Whether it looks at the caller at all, with `optional`. Default: always. */
+  looks_at_caller?: (config: Config) => boolean
+  /** Part of a protocol of others, whose own clients call it: those of this service have no method for it. */
+  is_protocol?: true
   /** The address itself admits the call: a page of any site may make it, and cookies have no effect. */
   is_by_address?: true
   /** Whether a call with this body uses no cookies: then pages that may call with a token may make it without one. */

@@ -55,6 +55,8 @@ import * as webhooks from './integrations/webhooks/routes.ts'
 import * as webhooksOfAll from './integrations/webhooks/routes-admin.ts'
 import * as limits from './limits/routes.ts'
 import * as merging from './merging/routes.ts'
+import * as completions from './openai-api/completions/routes.ts'
+import * as responses from './openai-api/responses/routes.ts'
 import * as openai from './openai-api/routes.ts'
 import * as capabilities from './ops/capabilities/routes.ts'
 import * as ops from './ops/routes.ts'
@@ -119,8 +121,9 @@ export const endpoints = {
   usage: { ...usage, ...metering },
   ops,
   wellKnown,
-  openai,
+  openai: { ...openai, ...completions },
   uiChats,
+  responses,
 }
 
 /** The routes by operation id: `messagesReply`. */

@@ -89,6 +89,8 @@ import * as limits from './limits/service.ts'
 import * as mails from './mail/service.ts'
 import * as mcp from './mcp/handle.ts'
 import * as merging from './merging/service.ts'
+import * as completions from './openai-api/completions/service.ts'
+import * as responses from './openai-api/responses/service.ts'
 import * as compat from './openai-api/service.ts'
 import * as capabilities from './ops/capabilities/service.ts'
 import * as fileChecks from './ops/files/file-check.ts'
@@ -207,7 +209,8 @@ export const USE_CASES = {
   ops: useCasesOf(ops),
   wellKnown: useCasesOf(wellKnown),
   mcp: {},
-  openai: useCasesOf(compat),
+  openai: { ...useCasesOf(compat), ask: completions.create, getCompletion: completions.get },
+  responses: useCasesOf(responses),
   uiChats: { get: uiHistory.get, list: uiHistory.list, stop: uiChats.stop },
 } satisfies Record<string, Record<string, AnyUseCase>>
 

@@ -46,6 +46,7 @@ export async function apiTypes(): Promise<Record<string, string>> {
     const called = entries<AnyRoute>(endpoints, feature)
       .filter(
         ([, route]) =>
+          !route.is_protocol &&
           !['stream', 'file'].includes(route.answer) &&
           (route.answer !== 'frames' || route.output) &&
           (!route.bytes || route.bytes.is_free),

@@ -6,7 +6,6 @@ import { OPERATIONS } from './operations.ts'
 import { refuseUnknown } from './options.ts'
 import { toCall, toPath } from './path.ts'
 import { createRequester, type Requester } from './request.ts'
-import { requesters } from './requester-of.ts'
 import { followStream } from './stream.ts'
 import { createTransport } from './transport.ts'
 import {
@@ -17,8 +16,6 @@ import {
   type FollowOptions,
   type ReceivedEvent,
 } from './types.ts'
-
-type Uploaded = Parameters<ChatClient['upload']>
 
 /** Operations, by their feature and verb. */
 export type Operations = Record<string, Record<string, Operation>>
@@ -52,14 +49,12 @@ export function createClient(options: ClientOptions, more: Operations = {}): Cha
     },
     followAll: (options) => follow('client.events.followAll', pathOf(OPERATIONS.events.streamAll), options),
   }
-  const client = {
-    ...Object.fromEntries(features),
-    events,
+  const client = { ...Object.fromEntries(features), events }
+  return {
+    ...client,
     // Loaded by pages that upload.
-    upload: async (...args: Uploaded) => (await import('./upload.ts')).upload({ client, requester, retry_ms }, ...args),
+    upload: async (...args) => (await import('./upload.ts')).upload({ client, requester, retry_ms }, ...args),
   }
-  requesters.set(client, requester)
-  return client
 }
 
 const pathOf = (operation: Operation) => operation.split(' ')[1]!

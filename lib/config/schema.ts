@@ -113,6 +113,7 @@ export const ConfigSchema = v.object({
       "Serve answers and chats in the format of the AI SDK's `useChat`, under `/api/ui`; if false, its calls are 404.",
     ),
     openai_compat: key(flag, true, 'Serve /v1, an echo for OpenAI clients; if false, its calls are 404.'),
+    openai_api: key(flag, false, 'Serve the assistants under /v1 to OpenAI clients that have a credential.'),
   }),
   rate_limits: section({
     admin_api_enabled: key(flag, false, 'Serve the API that changes limits while the service runs.'),

@@ -9,6 +9,8 @@ export interface ApiGroup {
   /** If false, every call of the group responds like one to an unknown path. */
   isServed?: (config: Config) => boolean
   body: BodyLimits
+  /** The body of a call with a credential of the service. Default: the same. */
+  body_with_token?: BodyLimits
   failure: FailureShape
   /** The headers of every response besides the common ones. */
   headers: [name: string, value: string][]
@@ -28,6 +30,17 @@ const API: ApiGroup = {
   headers: [['cache-control', 'no-store']],
 }
 
+/** Long histories, and the tools that SDKs describe at length, have many more entries than other calls. */
+const LONG_HISTORY: BodyLimits = { bytes: 512 * 1024, entries: 10_000 }
+
+const OF_OPENAI: ApiGroup = {
+  ...REST,
+  prefix: '/v1',
+  isServed: ({ features }) => features.openai_api,
+  body: LONG_HISTORY,
+  failure: OPENAI,
+}
+
 /** All API groups, the most specific first. */
 export const API_GROUPS: readonly ApiGroup[] = [
   {
@@ -44,20 +57,21 @@ export const API_GROUPS: readonly ApiGroup[] = [
   },
   API,
   { ...REST, prefix: '/.well-known', isServed: ({ features }) => features.well_known },
-  // Long histories, and the tools that SDKs describe at length, have many more entries than other calls.
+  { ...OF_OPENAI, prefix: '/v1/responses' },
+  { ...OF_OPENAI, prefix: '/v1/conversations' },
   {
-    ...REST,
+    ...OF_OPENAI,
     prefix: '/v1',
-    isServed: ({ features }) => features.openai_compat,
-    body: { bytes: 64 * 1024, entries: 10_000 },
-    failure: OPENAI,
+    isServed: ({ features }) => features.openai_compat || features.openai_api,
+    body: { ...LONG_HISTORY, bytes: 64 * 1024 },
+    body_with_token: LONG_HISTORY,
   },
   REST,
 ]
 
 /** The API group of a path, or of a path template. */
 export function apiGroupOf(path: string): ApiGroup {
-  return STARTS.find(([start]) => path.startsWith(start))?.[1] ?? REST
+  return STARTS.find(([start]) => `${path}/`.startsWith(start))?.[1] ?? REST
 }
 
 const STARTS = API_GROUPS.map((group): [start: string, group: ApiGroup] => [`${group.prefix}/`, group])

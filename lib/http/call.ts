@@ -4,6 +4,7 @@ import {
   asksHost,
   type CallerTokens,
   type CountedCaller,
+  isOwnToken,
   recall,
   recogniseBy,
   tokensIn,
@@ -19,7 +20,6 @@ import { digest } from '../core/ids.ts'
 import { assertBodyAcceptable, type BodyLimits } from '../core/json-body.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
 import { assertStarted } from '../core/lifecycle.ts'
-import { nodeOf } from '../core/schema-nodes.ts'
 import { type AnyRoute, isLimited } from '../endpoint.ts'
 import type { AuthAttempt } from '../limits/auth-failures.ts'
 import type { LimitResult } from '../limits/limiter.ts'
@@ -29,6 +29,7 @@ import { isForm, readBody } from './request/body.ts'
 import { assertBytesAcceptable, readBytes } from './request/bytes.ts'
 import { bindingCookieName, deviceCookieName } from './request/cookies.ts'
 import { assertCsrf, isForeign, isTokenOrigin } from './request/csrf.ts'
+import { withTexts } from './request/params.ts'
 import { readQuery } from './request/query.ts'
 import { assertAllowed, limitedEndpoints, takeFromLimits } from './request/rate-limit.ts'
 
@@ -93,7 +94,7 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, perf
   if (!isOffered(ctx, route, request)) throw new ChatError('not_found')
   if (route.before) await route.before({ chat })
   const takesBody = route.body && (!route.body_optional || hasBody(request))
-  const limits = takesBody ? apiGroupOf(route.path).body : undefined
+  const limits = takesBody ? bodyLimitsOf(ctx, route, request) : undefined
   if (limits && !(route.form && isForm(request.headers))) assertBodyAcceptable(request.headers, limits)
   if (route.bytes) assertBytesAcceptable(request.headers, route.bytes, ctx.config)
 
@@ -186,10 +187,15 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
  * case.
  */
 async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promise<CountedCaller | undefined> {
-  if (route.access === 'public') return undefined
-  const { headers, ip, given } = request
   const ctx = contextOf(chat)
+  if (route.access === 'public' || route.looks_at_caller?.(ctx.config) === false) return undefined
+  const { headers, ip, given } = request
   const tokens = tokensOf(ctx, route, request)
+  // A login of the host may read cookies, which a page of another site makes a browser send.
+  if (route.by_token && !isOwnToken(ctx, tokens)) {
+    if (route.access === 'optional') return undefined
+    throw new ChatError('unauthenticated')
+  }
   const { authFailures } = ctx.accounts
   const attempt: AuthAttempt = { ip, credential: tokens.token_hash }
   try {
@@ -208,9 +214,15 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
   }
 }
 
+/** How large a body may be: larger with a credential, where the group of the route says so. */
+function bodyLimitsOf(ctx: Context, route: AnyRoute, request: Incoming): BodyLimits {
+  const { body, body_with_token = body } = apiGroupOf(route.path)
+  return body_with_token !== body && isOwnToken(ctx, tokensOf(ctx, route, request)) ? body_with_token : body
+}
+
 /** The tokens of a request; of a stream, which a page opens without headers, also a ticket. */
 function tokensOf(ctx: Context, route: AnyRoute, { headers, cookies, search }: Incoming): CallerTokens {
-  const tokens = tokensIn(ctx, headers, cookies)
+  const tokens = tokensIn(ctx, headers, route.by_token ? NO_COOKIES : cookies)
   if (route.answer !== 'stream' || tokens.api_key !== undefined || !search.includes('ticket=')) return tokens
   const tickets = new URLSearchParams(search).getAll('ticket')
   const [ticket] = tickets
@@ -221,6 +233,7 @@ function tokensOf(ctx: Context, route: AnyRoute, { headers, cookies, search }: I
 
 /** A page of another site could open many of them. */
 const isStream = ({ answer }: AnyRoute) => answer === 'stream' || answer === 'frames'
+const NO_COOKIES: ReadonlyMap<string, string> = new Map()
 
 /** @throws ChatError `forbidden` where the token of the call does not allow it */
 function assertScope(actor: Actor, { needs_scope, changes, answer }: AnyRoute): void {
@@ -244,20 +257,6 @@ function assertServerKey({ grants }: CountedCaller, { sign_in, server_key }: Any
 /** Whether a call by one is decided as a call by the other. */
 function isSameCaller(one: CountedCaller, other: CountedCaller): boolean {
   return one.limits_version === other.limits_version && one.actor.roles.join() === other.actor.roles.join()
-}
-
-/**
- * The parameters of a path, those that are texts by these schemas decoded.
- *
- * @throws ChatError `not_found` for a broken escape
- */
-function withTexts(schemas: NonNullable<AnyRoute['params']>, params: Record<string, string>): Record<string, string> {
-  const texts = Object.entries(schemas).flatMap(([name, schema]) => (nodeOf(schema!).type === 'string' ? name : []))
-  try {
-    return { ...params, ...Object.fromEntries(texts.map((name) => [name, decodeURIComponent(params[name]!)])) }
-  } catch (cause) {
-    throw new ChatError('not_found', { cause })
-  }
 }
 
 /** How long a body of JSON or of a form may take, where Node's own limit is that of parts of files. */

@@ -220,7 +220,7 @@ async function call(
   }
   if ('error' in outcome) throw outcome.error
   const { result } = outcome
-  if (route.answer === 'stream' || (route.answer === 'frames' && isOpening(result))) {
+  if (route.answer === 'stream' || isOpening(result)) {
     const { status } = route
     exchange.count(status)
     const opening = untilEnd(result as Opening, exchange.tell.bind(undefined, status))
@@ -237,8 +237,8 @@ async function call(
   return end(exchange, serialize(chat, route, result))
 }
 
-/** Whether frames of a protocol follow: else the answer is JSON, or empty. */
-const isOpening = (result: unknown): result is Opening => result instanceof Object && 'connect' in result
+/** Whether a call that may return JSON or a stream returns the stream. */
+const isOpening = (result: unknown): result is Opening => typeof (Object(result) as Opening).connect === 'function'
 
 /** Only GET has ranges (RFC 9110, section 14.2). */
 function withoutRange(headers: Headers): Headers {

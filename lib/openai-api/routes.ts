@@ -1,31 +1,48 @@
+import type { Config } from '../config/parse.ts'
+import { contextOf } from '../core/context-of.ts'
+import { ChatError } from '../core/errors.ts'
+import { invoke } from '../core/use-case.ts'
 import { route } from '../endpoint.ts'
-import { Completion, CompletionChunk, Models } from './schema.ts'
+import { Model, Models } from './schema.ts'
+import { OpenAiId } from './schema-ids.ts'
 import * as service from './service.ts'
 
+/** The caller is known by a credential of this service; without one, and while the assistants are not offered, the echo answers. */
+const COMMON = {
+  tag: 'Compatibility',
+  access: 'optional',
+  by_token: true,
+  looks_at_caller: ({ features }: Config) => features.openai_api,
+} as const
+
 export const listModels = route({
+  ...COMMON,
   method: 'GET',
   path: '/v1/models',
-  tag: 'Compatibility',
   summary: "List the models in OpenAI's format",
   description:
-    "Two models with the same behaviour, in OpenAI's format. `features.openai_compat = false` removes all of `/v1`.",
-  access: 'public',
+    'Without a credential two models with the same behaviour: the echo. With one, and `features.openai_api`, the assistants. `features.openai_compat = false` removes the echo.',
   output: Models,
-  run: service.listModels,
+  handler: async ({ chat, actor }) => {
+    const [useCase, scope] = actor ? [service.listAssistants, [actor]] : [service.listModels, []]
+    return (await invoke(contextOf(chat), useCase, scope, undefined)) as Models
+  },
 })
 
-export const complete = route({
-  method: 'POST',
-  path: '/v1/chat/completions',
-  tag: 'Compatibility',
-  summary: 'Echo messages as an OpenAI chat completion',
-  description:
-    'Returns one choice for each message, which repeats it. With `stream: true` the same arrives in chunks, with `[DONE]` at the end.',
-  access: 'public',
-  changes: false,
-  example: { model: 'gpt-4', messages: [{ role: 'user', content: 'Hello there' }] },
-  response_headers: { 'X-Accel-Buffering': 'maybe' },
-  output: Completion,
-  pieces: CompletionChunk,
-  run: service.complete,
+export const getModel = route({
+  ...COMMON,
+  method: 'GET',
+  path: '/v1/models/{model_id}',
+  params: { model_id: OpenAiId },
+  is_protocol: true,
+  summary: "Read a model in OpenAI's format",
+  description: 'One of the list.',
+  output: Model,
+  errors: service.getModel.errors,
+  handler: async ({ chat, actor, params }) => {
+    const ctx = contextOf(chat)
+    // The echo alone has no such path.
+    if (!ctx.config.features.openai_api) throw new ChatError('not_found')
+    return (await invoke(ctx, service.getModel, [actor, params.model_id], undefined)) as Model
+  },
 })

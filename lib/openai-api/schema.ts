@@ -7,6 +7,7 @@ const Seconds = v.pipe(Count, v.description('Seconds since 1970'))
 
 /** A model as OpenAI lists it. */
 export const Model = v.object({ id: v.string(), object: v.literal('model'), created: Seconds, owned_by: v.string() })
+export type Model = v.InferOutput<typeof Model>
 
 /** A model in the format of model pickers. */
 export const ModelChoice = v.object({ id: v.string(), name: v.string(), model_type: v.literal('chat') })
@@ -62,10 +63,13 @@ export type CompletionUsage = v.InferOutput<typeof CompletionUsage>
 
 export const CompletionAnswer = v.object({ role: v.literal('assistant'), content: v.nullable(v.string()) })
 
+/** `stop` of the echo; the others of assistants. */
+export const FinishReason = v.picklist(['stop', 'length', 'content_filter'])
+
 export const CompletionChoice = v.object({
   index: Count,
   message: CompletionAnswer,
-  finish_reason: v.literal('stop'),
+  finish_reason: FinishReason,
 })
 
 /** A whole answer: a choice for each message, in their order. */
@@ -87,7 +91,7 @@ export const CompletionDelta = v.object({
 export const CompletionChunkChoice = v.object({
   index: Count,
   delta: CompletionDelta,
-  finish_reason: v.nullable(v.literal('stop')),
+  finish_reason: v.nullable(FinishReason),
 })
 
 /** Null in every chunk but the last, if requested. */

@@ -100,12 +100,15 @@ type Method<R> = Parts<R>['pieces'] extends v.GenericSchema
 /** Files, and parts of them: the client has functions of its own for these. Frames are for clients of their protocols. */
 type OfBytes<R> = Parts<R>['kind'] extends 'file' | 'frames' ? true : Parts<R>['path'] extends `${string}/parts/{n}` ? true : false
 
+/** What clients of others call. */
+type OfProtocol = 'getModel' | 'getCompletion'
+
 /** The client as the routes describe it. */
 type Described = {
-  [F in Exclude<keyof typeof endpoints, 'events'>]: {
-    [V in keyof (typeof endpoints)[F] as OfBytes<(typeof endpoints)[F][V]> extends true ? never : V]: Method<
-      (typeof endpoints)[F][V]
-    >
+  [F in Exclude<keyof typeof endpoints, 'events' | 'responses'>]: {
+    [V in Exclude<keyof (typeof endpoints)[F], OfProtocol> as OfBytes<(typeof endpoints)[F][V]> extends true
+      ? never
+      : V]: Method<(typeof endpoints)[F][V]>
   }
 }
 

@@ -5,6 +5,7 @@ import { insertCall, setCall } from '../../lib/chat/answers/store-calls.ts'
 import { insertPart } from '../../lib/chat/answers/store-parts.ts'
 import { limitedEndpoints } from '../../lib/http/request/rate-limit.ts'
 import { type Actor, OPERATOR } from '../../lib/index.ts'
+import { toOpenAiId } from '../../lib/openai-api/responses/rules-ids.ts'
 import { sql } from '../../lib/storage/sql.ts'
 import { png } from '../files/pictures/make.ts'
 import { allRoutes } from '../support/all-routes.ts'
@@ -47,6 +48,9 @@ const TABLE = new Map(
     }),
 )
 
+/** Calls of the clients of OpenAI about an answer. */
+const PROTOCOL = /^responses|^openaiGetCompletion/
+
 /** The valid body of a call. Every name is new for each call. */
 const BODIES: Record<string, (world: World) => object> = {
   setupRun: () => ({ email: 'late@example.org', password: PASSWORD }),
@@ -59,6 +63,7 @@ const BODIES: Record<string, (world: World) => object> = {
   resetsRedeem: () => ({ token: 'made up', password: PASSWORD }),
   newcomersInvite: (world) => ({ email: `invited-${world.serial}@example.org`, mail: false }),
   newcomersSignUp: () => ({ token: 'made up', username: 'somebody', password: PASSWORD }),
+  responsesCreate: () => ({ input: 'Why?', background: true }),
   hooksCreate: () => ({ name: 'Alerts' }),
   commandsSetOfBot: () => ({ commands: [{ name: 'deploy', description: 'Deploys' }] }),
   commandsInvoke: ({ bot_id }) => ({ bot_id, name: 'deploy' }),
@@ -134,7 +139,7 @@ const PARAMS = { requests_per_second: 1000, burst: 1000 }
 
 /** Routes whose calls need a world of their own. */
 const PARTICULAR =
-  /^limits|^attachmentsLinked$|^messagesRestore$|^newcomersRevoke$|^usersErase$|^usersLockDown$|^usersEnsure$|BySubject$/
+  /^limits|^responses|^openaiGetCompletion$|^attachmentsLinked$|^messagesRestore$|^newcomersRevoke$|^usersErase$|^usersLockDown$|^usersEnsure$|BySubject$/
 
 interface World {
   serial: number
@@ -170,6 +175,10 @@ interface World {
   attachment_id: string
   /** Of its only part. */
   n: number
+  /** Of an answer, as clients of OpenAI have it. */
+  response_id: string
+  completion_id: string
+  model_id: string
 }
 
 it('has a row for each route', () => {
@@ -267,6 +276,8 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       path: 'security.txt',
       emoji: ':tada:',
       subject: `person-${n}`,
+      model_id: 'gpt-4',
+      ...(await answerIn(name, conversation_id)),
     }
   }
 
@@ -288,6 +299,20 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
     const method = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE', '*'] as const)[n % 6]!
     const { id } = await limits.createAssignment(OPERATOR, limitedEndpoints, { profile_id: profile.id, method, path })
     return { id, profile_id: profile.id }
+  }
+
+  /** An answer of the echo to the member. */
+  async function answerIn(
+    name: string,
+    conversation_id: string,
+  ): Promise<Pick<World, 'response_id' | 'completion_id'>> {
+    if (!PROTOCOL.test(name)) return { response_id: '', completion_id: '' }
+    const question = { content: 'Why?', role: 'assistant' } as const
+    const { message_id } = await service.chat.messages.postRoot(actors.get('member')!, conversation_id, question)
+    return {
+      response_id: toOpenAiId('response', message_id),
+      completion_id: toOpenAiId('completion', message_id),
+    }
   }
 
   /** A call of a tool that waits for a member: as if the message were an answer. */
@@ -323,11 +348,26 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
     return caller === 'anonymous' ? {} : signInByHand(service.base_url, `${caller}@example.org`, PASSWORD)
   }
 
+  const keys = new Map<Caller, Record<string, string>>([['anonymous', {}]])
+  async function keyOf(caller: Caller): Promise<Record<string, string>> {
+    const known = keys.get(caller)
+    if (known) return known
+    const { key } = await service.chat.keys.create(actors.get(caller)!, { name: 'sdk' })
+    const headers = { authorization: `Bearer ${key}` }
+    keys.set(caller, headers)
+    return headers
+  }
+
   describe.each(allRoutes.map(([name, route]) => ({ name, route })))('$name', ({ name, route }) => {
     it.each(dialect === 'sqlite' ? CALLERS : ON_POSTGRES)('by %s', async (caller) => {
       const ownSession = name === 'authLogout' || name === 'authRefresh'
-      const session = ownSession ? await sessionOf(caller) : (sessions.get(caller) ?? (await sessionOf(caller)))
-      if (!ownSession) sessions.set(caller, session)
+      const isByKey = route.by_token === true && route.access === 'session'
+      const session = isByKey
+        ? await keyOf(caller)
+        : ownSession
+          ? await sessionOf(caller)
+          : (sessions.get(caller) ?? (await sessionOf(caller)))
+      if (!ownSession && !isByKey) sessions.set(caller, session)
       const is_open = caller === 'open_reader'
       const world = await worldFor(name, is_open)
       if (name === 'messagesRestore') await service.chat.messages.remove(actors.get('member')!, world.message_id)
@@ -348,7 +388,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
         ...(body && { body }),
       })
       // What a participant may read or write of its own is refused to one who only reads.
-      if (is_open && response.status === 403 && TABLE.get(name)?.outsider === 404)
+      if (is_open && response.status === 403 && !isByKey && TABLE.get(name)?.outsider === 404)
         expect(await response.json()).toMatchObject({ reason: 'not_joined' })
       else await response.body?.cancel()
       if (!PARTICULAR.test(name) && (route.method === 'GET' || response.status >= 400)) untouched = { world, is_open }

@@ -36,8 +36,9 @@ function table(name: string, comment: string, isIn: (route: AnyRoute) => boolean
   return `${INTRODUCTION}/** ${comment} */\nexport const ${name} = {\n${features.join('')}} ${type}\n`
 }
 
-/** Bytes are read and sent by functions of their own. */
-function isJson({ answer, bytes, output }: AnyRoute): boolean {
+/** Bytes are read and sent by functions of their own, and protocols of others by their clients. */
+function isJson({ answer, bytes, output, is_protocol }: AnyRoute): boolean {
+  if (is_protocol) return false
   return answer !== 'file' && (answer !== 'frames' || output !== undefined) && (!bytes || bytes.is_free === true)
 }
 

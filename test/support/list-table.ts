@@ -321,7 +321,9 @@ function listIn(schema: v.GenericSchema | undefined): string | undefined {
 }
 
 /** The lists of the route table: the name of the route, and the field of the response with the items. */
+/** Those of protocols are of one answer, or tested with their clients. */
 export const lists = allRoutes.flatMap(([name, route]: [string, AnyRoute]) => {
+  if (route.is_protocol) return []
   const field = route.method === 'GET' && route.answer === 'json' ? listIn(route.output) : undefined
   return field === undefined ? [] : [{ name, field }]
 })

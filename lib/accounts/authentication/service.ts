@@ -61,11 +61,24 @@ export async function recognise(ctx: Context, request: IdentityRequest): Promise
 
 /** Whether the host's own authentication decides: it has none of the tokens that the service has issued. */
 export function asksHost({ host }: Pick<Context, 'host'>, { api_key, is_ticket }: CallerTokens): boolean {
-  const isOurs = [TOKEN_PREFIX, SERVER_KEY_PREFIX, GUEST_PREFIX, BOT_KEY_PREFIX].some((prefix) =>
-    api_key?.startsWith(prefix),
-  )
-  return host.identity !== undefined && !is_ticket && !isOurs
+  return host.identity !== undefined && !is_ticket && !isOurs(api_key)
 }
+
+/**
+ * Whether a bearer may be one that the service, or its host, judges: a program of others sends some bearer, where its protocol
+ * knows no call without one. By its form alone: it may have ended.
+ */
+export function isOwnToken({ accounts, host }: Pick<Context, 'accounts' | 'host'>, { api_key }: CallerTokens): boolean {
+  if (api_key === undefined) return false
+  if (host.identity !== undefined || isApiKey(api_key) || isOurs(api_key)) return true
+  return accounts.bearers !== undefined && SIGNED_TOKEN.test(api_key)
+}
+
+/** Three parts in base64url. */
+const SIGNED_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
+const isOurs = (api_key: string | undefined) =>
+  [TOKEN_PREFIX, SERVER_KEY_PREFIX, GUEST_PREFIX, BOT_KEY_PREFIX].some((prefix) => api_key?.startsWith(prefix))
 
 /** The caller of a request whose tokens have been read, without an authentication of the host. */
 export async function recogniseBy(

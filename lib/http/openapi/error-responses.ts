@@ -70,13 +70,13 @@ function withProperty(schema: Json, property: Json): Json {
 }
 
 function failure(route: AnyRoute, status: number, codes: ErrorCode[]): Json {
-  const always = ALWAYS[status] ?? []
   const maybe: HeaderName[] = [
     // Method and API group are checked before everything else.
     ...(isLimited(route) && status !== 405 ? LIMIT_HEADERS : []),
     ...(codes.includes('session_expired') ? (['Set-Cookie'] as const) : []),
   ]
   const shape = shapeOf(route, codes)
+  const always = [...(ALWAYS[status] ?? []), ...(shape !== PROBLEM && status === 409 ? NOT_REPEATED : [])]
   const examples = codes.map((code) => [
     code,
     { value: shape.toBody(new ChatError(code), 'b2f7d1c0-5c1e-4d0c-9f6e-0d8c1f6a7b3e') },
@@ -92,6 +92,9 @@ function failure(route: AnyRoute, status: number, codes: ErrorCode[]): Json {
     },
   }
 }
+
+/** Clients of OpenAI repeat a 409 otherwise. */
+const NOT_REPEATED: HeaderName[] = ['X-Should-Retry']
 
 /** The headers that a failure of this status has. */
 const ALWAYS: Record<number, HeaderName[]> = {

@@ -24,6 +24,7 @@ const HEADERS = {
   'RateLimit-Reset': ['Seconds until all of them are available again.', count],
   'X-RateLimit-Profile': ['The name of that limit.', text],
   'Retry-After': ['Seconds to wait before trying again.', count],
+  'X-Should-Retry': ['The same call would fail again.', { type: 'string', enum: ['false'] }],
   Allow: ['The methods of this path.', text],
   Location: ['The URL that the browser is redirected to.', text],
   'Cache-Control': ['Whether a cache may store the answer: never without asking.', text],

@@ -61,6 +61,9 @@ import * as webhooks from '../../integrations/webhooks/schema.ts'
 import * as deliveries from '../../integrations/webhooks/schema-deliveries.ts'
 import * as limits from '../../limits/schema.ts'
 import * as merging from '../../merging/schema.ts'
+import * as responses from '../../openai-api/responses/schema.ts'
+import * as responseEvents from '../../openai-api/responses/schema-events.ts'
+import * as responseInput from '../../openai-api/responses/schema-input.ts'
 import * as compat from '../../openai-api/schema.ts'
 import * as capabilities from '../../ops/capabilities/schema.ts'
 import * as ops from '../../ops/schema.ts'
@@ -142,6 +145,9 @@ const FEATURES: object[] = [
   metering,
   users,
   streams,
+  responses,
+  responseEvents,
+  responseInput,
   { OpenApiDocument },
   // With OpenAI's names, to keep them apart from the service's own.
   {

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type ConversationStreamEvent, EphemeralEvent, PersistedEvent, StreamEvent } from '../../chat/events/schema.ts'
+import { ResponseEvent } from '../../openai-api/responses/schema-events.ts'
 import { CompletionChunk } from '../../openai-api/schema.ts'
 import { UiFrame } from '../../protocols/ui-stream/schema-frames.ts'
 import { reference } from './reference.ts'
@@ -29,10 +30,17 @@ export const UiFrameEvent = v.object({ data: json('UiFrame', 'A frame of the ans
 /** A frame of an answer in the AI SDK's UI message stream, or the end of the stream. */
 export const UiServerSentEvent = v.union([UiFrameEvent, ChatCompletionEndEvent])
 
+/** An event of a response of OpenAI. */
+export const ResponseServerSentEvent = v.object({
+  event: v.pipe(v.string(), v.description('The `type` of the event')),
+  data: json('ResponseEvent', 'The event as JSON'),
+})
+
 /** The events of streams beside those of conversations, by the schemas of their data. */
 export const SENT_EVENTS: ReadonlyMap<v.GenericSchema, v.GenericSchema> = new Map<v.GenericSchema, v.GenericSchema>([
   [CompletionChunk, ChatCompletionServerSentEvent],
   [UiFrame, UiServerSentEvent],
+  [ResponseEvent, ResponseServerSentEvent],
 ])
 
 /** A text that contains a shape of this document as JSON, as OpenAPI 3.2 describes the data of an event. */

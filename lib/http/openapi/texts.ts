@@ -36,6 +36,9 @@ export const PARAMETERS: Record<ParamName, string> = {
   attachment_id: 'The attachment',
   n: 'The number of the part, from 1',
   provider: 'A provider by its name in the configuration, such as `github`',
+  response_id: 'The response',
+  completion_id: 'The completion',
+  model_id: 'The model: the key of an assistant',
   path: 'What follows `/.well-known/`, slashes included',
 }
 

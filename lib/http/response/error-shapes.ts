@@ -7,6 +7,8 @@ import { toCompatFailure } from '../../openai-api/rules.ts'
 export interface FailureShape {
   content_type: string
   toBody(error: ChatError, requestId: string): object
+  /** Headers besides those of every failure. */
+  headers?(error: ChatError): [name: string, value: string][]
 }
 
 /** The problem of one field of a request. */
@@ -61,4 +63,6 @@ export const PROBLEM: FailureShape = {
 export const OPENAI: FailureShape = {
   content_type: 'application/json',
   toBody: toCompatFailure,
+  // The SDKs repeat every 409, which here is the same each time.
+  headers: ({ status }) => (status === 409 ? [['x-should-retry', 'false']] : []),
 }

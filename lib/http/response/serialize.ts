@@ -95,7 +95,7 @@ function toSessionContent(result: SessionAnswer | undefined, { config, now }: Co
 /** Converts a failure to a response in this format. Only a {@link ChatError} is disclosed. */
 export function toFailure(error: ChatError, shape: FailureShape, requestId: string): Reply {
   const { status, retry_after_seconds } = error
-  const headers: HeaderPair[] = [['content-type', shape.content_type]]
+  const headers: HeaderPair[] = [['content-type', shape.content_type], ...(shape.headers?.(error) ?? [])]
   // Every 503 has a Retry-After: the service may be available again in a moment.
   const wait = retry_after_seconds ?? (status === 503 ? 1 : undefined)
   if (wait !== undefined) headers.push(['retry-after', String(wait)])

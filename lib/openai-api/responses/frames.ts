@@ -1,7 +1,7 @@
 import { formatEvent } from '../../core/sse-format.ts'
 import type { AnswerFrames } from '../../protocols/rows/following.ts'
+import { type Answered, lastEventOf, type Progress, toResponse } from './rules.ts'
 import { createItems, type FileUrl, type Unnumbered } from './rules-items.ts'
-import { type Answered, lastEventOf, type Progress, toResponse } from './rules-response.ts'
 
 /** How a response is streamed. */
 export interface ResponseFramesOptions {

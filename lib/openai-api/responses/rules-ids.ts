@@ -21,6 +21,9 @@ export function toOpenAiId(kind: Kind, id: string, more: string | number = 0): s
   return `${startOf(kind)}${id.replaceAll('-', '')}${more === 0 ? '' : `_${more}`}`
 }
 
+/** How the names of conversations begin, which are names of chats. */
+export const CONVERSATION_START = startOf('conversation')
+
 /** What the item of a question is told apart from those of its answer by. */
 export const QUESTION = 'question'
 

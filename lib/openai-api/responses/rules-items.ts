@@ -1,6 +1,6 @@
 import type { CallPart, RowStep } from '../../protocols/rows/rules.ts'
 import { toOpenAiId } from './rules-ids.ts'
-import type { Annotation, CallItem, MessageItem, OutputItem, ReasoningItem } from './schema.ts'
+import type { CallItem, MessageItem, OutputItem, ReasoningItem, UrlCitation } from './schema.ts'
 import type { ResponseEvent } from './schema-events.ts'
 
 /** An event without its number, which the stream gives it. */
@@ -127,7 +127,7 @@ export function createItems(messageId: string, toFileUrl: FileUrl): ResponseItem
     ]
   }
 
-  function toAnnotation(part: SourcePart, { item, from }: Extract<Open, { from: number }>): Annotation | undefined {
+  function toAnnotation(part: SourcePart, { item, from }: Extract<Open, { from: number }>): UrlCitation | undefined {
     const url = part.type === 'file' ? toFileUrl(part.attachment_id) : part.url
     // One without an address is no citation there.
     if (url === undefined) return undefined

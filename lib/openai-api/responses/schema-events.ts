@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Annotation, OutputItem, OutputText, ReasoningText, ResponseObject } from './schema.ts'
+import { OutputItem, OutputText, ReasoningText, ResponseObject, UrlCitation } from './schema.ts'
 
 const Index = v.pipe(v.number(), v.integer(), v.minValue(0))
 
@@ -12,31 +12,26 @@ const CONTENT = { ...PLACE, content_index: v.literal(0) }
 
 export const ResponsePart = v.variant('type', [OutputText, ReasoningText])
 
-export const ResponseProgressEvent = v.object({
-  ...NUMBER,
-  type: v.picklist([
-    'response.created',
-    'response.in_progress',
-    'response.completed',
-    'response.incomplete',
-    'response.failed',
-  ]),
-  response: ResponseObject,
-})
+const progress = <const Type extends string>(type: Type) =>
+  v.object({ ...NUMBER, type: v.literal(type), response: ResponseObject })
+const ofItem = <const Type extends string>(type: Type) => v.object({ ...ITEM, type: v.literal(type), item: OutputItem })
+const ofPart = <const Type extends string>(type: Type) =>
+  v.object({ ...CONTENT, type: v.literal(type), part: ResponsePart })
+const ofCall = <const Type extends string>(type: Type) => v.object({ ...PLACE, type: v.literal(type) })
+const Logprobs = v.pipe(v.array(v.unknown()), v.description('Always empty'))
 
-export const ResponseItemEvent = v.object({
-  ...ITEM,
-  type: v.picklist(['response.output_item.added', 'response.output_item.done']),
-  item: OutputItem,
-})
-
-export const ResponsePartEvent = v.object({
-  ...CONTENT,
-  type: v.picklist(['response.content_part.added', 'response.content_part.done']),
-  part: ResponsePart,
-})
-
-const Logprobs = v.pipe(v.array(v.never()), v.description('Always empty'))
+export const ResponseCreatedEvent = progress('response.created')
+export const ResponseInProgressEvent = progress('response.in_progress')
+export const ResponseCompletedEvent = progress('response.completed')
+export const ResponseIncompleteEvent = progress('response.incomplete')
+export const ResponseFailedEvent = progress('response.failed')
+export const ResponseItemAddedEvent = ofItem('response.output_item.added')
+export const ResponseItemDoneEvent = ofItem('response.output_item.done')
+export const ResponsePartAddedEvent = ofPart('response.content_part.added')
+export const ResponsePartDoneEvent = ofPart('response.content_part.done')
+export const ResponseCallInProgressEvent = ofCall('response.mcp_call.in_progress')
+export const ResponseCallCompletedEvent = ofCall('response.mcp_call.completed')
+export const ResponseCallFailedEvent = ofCall('response.mcp_call.failed')
 
 export const ResponseTextDeltaEvent = v.object({
   ...CONTENT,
@@ -56,7 +51,7 @@ export const ResponseAnnotationEvent = v.object({
   ...CONTENT,
   type: v.literal('response.output_text.annotation.added'),
   annotation_index: Index,
-  annotation: Annotation,
+  annotation: UrlCitation,
 })
 
 export const ResponseReasoningDeltaEvent = v.object({
@@ -77,22 +72,25 @@ export const ResponseArgumentsEvent = v.object({
   arguments: v.string(),
 })
 
-export const ResponseCallEvent = v.object({
-  ...PLACE,
-  type: v.picklist(['response.mcp_call.in_progress', 'response.mcp_call.completed', 'response.mcp_call.failed']),
-})
-
 /** An event of a streamed response. */
-export const ResponseEvent = v.union([
-  ResponseProgressEvent,
-  ResponseItemEvent,
-  ResponsePartEvent,
+export const ResponseEvent = v.variant('type', [
+  ResponseCreatedEvent,
+  ResponseInProgressEvent,
+  ResponseCompletedEvent,
+  ResponseIncompleteEvent,
+  ResponseFailedEvent,
+  ResponseItemAddedEvent,
+  ResponseItemDoneEvent,
+  ResponsePartAddedEvent,
+  ResponsePartDoneEvent,
   ResponseTextDeltaEvent,
   ResponseTextDoneEvent,
   ResponseAnnotationEvent,
   ResponseReasoningDeltaEvent,
   ResponseReasoningDoneEvent,
   ResponseArgumentsEvent,
-  ResponseCallEvent,
+  ResponseCallInProgressEvent,
+  ResponseCallCompletedEvent,
+  ResponseCallFailedEvent,
 ])
 export type ResponseEvent = v.InferOutput<typeof ResponseEvent>

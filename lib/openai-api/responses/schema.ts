@@ -6,21 +6,21 @@ const Seconds = v.pipe(Count, v.description('Seconds since 1970'))
 const Index = Count
 
 /** What a text refers to, by the places of its characters in UTF-16 units. */
-export const Annotation = v.object({
+export const UrlCitation = v.object({
   type: v.literal('url_citation'),
   url: v.string(),
   title: v.string(),
   start_index: Index,
   end_index: Index,
 })
-export type Annotation = v.InferOutput<typeof Annotation>
+export type UrlCitation = v.InferOutput<typeof UrlCitation>
 
 /** Text of an answer. */
 export const OutputText = v.object({
   type: v.literal('output_text'),
   text: v.string(),
-  annotations: v.array(Annotation),
-  logprobs: v.pipe(v.array(v.never()), v.description('Always empty')),
+  annotations: v.array(UrlCitation),
+  logprobs: v.pipe(v.array(v.unknown()), v.description('Always empty')),
 })
 export type OutputText = v.InferOutput<typeof OutputText>
 
@@ -44,7 +44,7 @@ export type ReasoningText = v.InferOutput<typeof ReasoningText>
 export const OutputReasoning = v.object({
   id: v.string(),
   type: v.literal('reasoning'),
-  summary: v.pipe(v.array(v.never()), v.description('Always empty')),
+  summary: v.pipe(v.array(v.unknown()), v.description('Always empty')),
   content: v.array(ReasoningText),
   status: ItemStatus,
 })
@@ -67,7 +67,7 @@ export const OutputCall = v.object({
 export type CallItem = v.InferOutput<typeof OutputCall>
 
 /** A call of a tool that waits for participants. */
-export const OutputApprovalRequest = v.object({
+export const OutputApproval = v.object({
   id: v.string(),
   type: v.literal('mcp_approval_request'),
   server_label: v.string(),
@@ -76,24 +76,26 @@ export const OutputApprovalRequest = v.object({
 })
 
 /** An item of an answer. */
-export const OutputItem = v.variant('type', [OutputMessage, OutputReasoning, OutputCall, OutputApprovalRequest])
+export const OutputItem = v.variant('type', [OutputMessage, OutputReasoning, OutputCall, OutputApproval])
 export type OutputItem = v.InferOutput<typeof OutputItem>
 
 /** Text of a person. */
 export const InputText = v.object({ type: v.literal('input_text'), text: v.string() })
 
-/** A message of a person, or of a program, as an item. */
-export const InputMessage = v.object({
+export const InputPart = v.variant('type', [InputText, OutputText])
+
+/** A message of a person, a text of an answer, or what a program said, as an item of a conversation. */
+export const ItemMessage = v.object({
   id: v.string(),
   type: v.literal('message'),
   role: v.picklist(['user', 'system', 'assistant']),
-  status: v.literal('completed'),
-  content: v.array(v.variant('type', [InputText, OutputText])),
+  status: ItemStatus,
+  content: v.array(InputPart),
 })
-export type InputMessage = v.InferOutput<typeof InputMessage>
+export type ItemMessage = v.InferOutput<typeof ItemMessage>
 
 /** An item of a conversation. */
-export const ConversationItem = v.union([OutputItem, InputMessage])
+export const ConversationItem = v.variant('type', [ItemMessage, OutputReasoning, OutputCall, OutputApproval])
 export type ConversationItem = v.InferOutput<typeof ConversationItem>
 
 /** Items, as OpenAI lists them. */
@@ -110,21 +112,23 @@ export const CachedTokens = v.object({ cached_tokens: Count })
 export const ReasoningTokens = v.object({ reasoning_tokens: Count })
 
 /** The tokens of an answer. */
-export const ResponseUsage = v.object({
-  input_tokens: Count,
-  input_tokens_details: CachedTokens,
-  output_tokens: Count,
-  output_tokens_details: ReasoningTokens,
-  total_tokens: Count,
-})
-export type ResponseUsage = v.InferOutput<typeof ResponseUsage>
+export const ResponseUsage = v.nullable(
+  v.object({
+    input_tokens: Count,
+    input_tokens_details: CachedTokens,
+    output_tokens: Count,
+    output_tokens_details: ReasoningTokens,
+    total_tokens: Count,
+  }),
+)
+export type ResponseUsage = NonNullable<v.InferOutput<typeof ResponseUsage>>
 
 /** Why an answer failed. */
-export const ResponseFailure = v.object({ code: v.literal('server_error'), message: v.string() })
+export const ResponseFailure = v.nullable(v.object({ code: v.literal('server_error'), message: v.string() }))
 
-export const IncompleteDetails = v.object({ reason: v.picklist(['max_output_tokens', 'content_filter']) })
+export const IncompleteDetails = v.nullable(v.object({ reason: v.picklist(['max_output_tokens', 'content_filter']) }))
 
-export const ConversationRef = v.object({ id: v.string() })
+export const ConversationRef = v.nullable(v.object({ id: v.string() }))
 
 export const TextFormat = v.object({ type: v.literal('text') })
 export const TextSettings = v.object({ format: TextFormat })
@@ -139,23 +143,30 @@ export const ResponseObject = v.object({
   created_at: Seconds,
   status: ResponseStatus,
   background: v.boolean(),
-  error: v.nullable(ResponseFailure),
-  incomplete_details: v.nullable(IncompleteDetails),
-  instructions: v.null(),
-  max_output_tokens: v.null(),
+  error: ResponseFailure,
+  incomplete_details: IncompleteDetails,
+  instructions: v.nullable(v.string()),
+  max_output_tokens: v.nullable(Count),
   model: v.string(),
   output: v.array(OutputItem),
   parallel_tool_calls: v.boolean(),
   previous_response_id: v.nullable(v.string()),
-  conversation: v.nullable(ConversationRef),
+  conversation: ConversationRef,
   metadata: Metadata,
   store: v.literal(true),
-  temperature: v.null(),
+  temperature: v.nullable(v.number()),
   text: TextSettings,
   tool_choice: v.literal('auto'),
-  tools: v.pipe(v.array(v.never()), v.description('Always empty: the tools are those of the service')),
-  top_p: v.null(),
+  tools: v.pipe(v.array(v.unknown()), v.description('Always empty: the tools are those of the service')),
+  top_p: v.nullable(v.number()),
   truncation: v.literal('disabled'),
-  usage: v.nullable(ResponseUsage),
+  usage: ResponseUsage,
 })
 export type ResponseObject = v.InferOutput<typeof ResponseObject>
+
+export const DeletedResponseObject = v.object({
+  id: v.string(),
+  object: v.literal('response'),
+  deleted: v.literal(true),
+})
+export type DeletedResponseObject = v.InferOutput<typeof DeletedResponseObject>

@@ -1,5 +1,6 @@
 import type { QuestionContext } from '../../chat/answers/schema-context.ts'
 import { NewConversation } from '../../chat/conversations/schema.ts'
+import type { Metadata } from '../../chat/conversations/schema-metadata.ts'
 import { prepareConversation, storeConversation } from '../../chat/conversations/service.ts'
 import { unlessOutside } from '../../chat/memberships/access.ts'
 import type { PostBeside } from '../../chat/messages/beside.ts'
@@ -27,6 +28,7 @@ export interface ChatQuestion extends Wish {
   attachment_ids?: string[] | undefined
   /** What the assistant is told before the question. */
   context?: QuestionContext | undefined
+  metadata?: Metadata | undefined
   /** With the same key, the same question is asked once. */
   key?: string | undefined
 }
@@ -63,8 +65,8 @@ export async function askInChat(ctx: Context, actor: Actor, question: ChatQuesti
 
 /** What makes two questions with one key the same. */
 function identityOf({ kind, name, message_id = '', conversation_id = '', ...question }: ChatQuestion): string[] {
-  const { content, assistant = '', attachment_ids = [], context = [] } = question
-  const more = context.length > 0 ? [JSON.stringify(context)] : []
+  const { content, assistant = '', attachment_ids = [], context = [], metadata } = question
+  const more = context.length > 0 || metadata ? [JSON.stringify([context, metadata])] : []
   return ['chat', name, kind, message_id, conversation_id, content, assistant, ...attachment_ids, ...more]
 }
 
@@ -135,12 +137,13 @@ async function send(
   { where, variant_of }: QuestionPlace,
   beside: PostBeside,
 ): Promise<AskedAnswer> {
-  const { content, assistant, attachment_ids, context, key } = question
+  const { content, assistant, attachment_ids, context, metadata, key } = question
   const input = parseInput(PostRootInput, {
     content,
     role: 'assistant',
     ...(assistant !== undefined && { assistant }),
     ...(attachment_ids !== undefined && { attachment_ids }),
+    ...(metadata && { metadata }),
     ...(variant_of !== undefined && { variant_of }),
   })
   const idempotency_key = key === undefined ? {} : { idempotency_key: key }

@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { type Micros, sql } from '../../storage/sql.ts'
+import { literal, type Micros, sql } from '../../storage/sql.ts'
 
 /** A thread by the name that a user has given to it. */
 export interface ChatRow {
@@ -39,7 +39,24 @@ export async function setChatRoot(
   await tx.run(sql`UPDATE chats SET root_id = ${root_id} WHERE user_id = ${user_id} AND name = ${name}`)
 }
 
-/** Deletes the names of a user beyond `max`: those whose threads have not been used for the longest time. */
+/** The first name that begins so and was given to a thread, of any user. By root_id. */
+export async function findNameOf(db: Queries, rootId: string, start: string): Promise<string | undefined> {
+  const row = await db.get<{ name: string }>(
+    sql`SELECT name FROM chats WHERE root_id = ${rootId} AND substr(name, 1, ${start.length}) = ${start}
+      ORDER BY created_at, user_id LIMIT 1`,
+  )
+  return row?.name
+}
+
+/** Forgets a name. By primary key. */
+export async function deleteChat(tx: Queries, { user_id, name }: Pick<ChatRow, 'user_id' | 'name'>): Promise<void> {
+  await tx.run(sql`DELETE FROM chats WHERE user_id = ${user_id} AND name = ${name}`)
+}
+
+/**
+ * Deletes the names of a user beyond `max`: those whose threads have not been used for the longest time. Names that begin with
+ * a space are of this service, and stay.
+ */
 export async function deleteLeastUsed(tx: Queries, userId: string, max: number): Promise<void> {
   const row = await tx.get<{ count: number }>(sql`SELECT count(*) AS count FROM chats WHERE user_id = ${userId}`)
   const surplus = row!.count - max
@@ -47,7 +64,7 @@ export async function deleteLeastUsed(tx: Queries, userId: string, max: number):
   await tx.run(
     sql`DELETE FROM chats WHERE user_id = ${userId} AND name IN (
        SELECT h.name FROM chats h LEFT JOIN threads t ON t.root_id = h.root_id
-        WHERE h.user_id = ${userId}
+        WHERE h.user_id = ${userId} AND h.name >= ${literal('!')}
         ORDER BY coalesce(t.last_activity_at, h.created_at), h.name LIMIT ${surplus})`,
   )
 }

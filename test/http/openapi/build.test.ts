@@ -194,9 +194,8 @@ it('describes the responses to OpenAI clients: whole, in chunks, and failed', ()
     'application/json': { schema: { $ref: '#/components/schemas/ChatCompletion' } },
     'text/event-stream': { schema: { $ref: '#/components/schemas/ChatCompletionServerSentEvent' } },
   })
-  expect(Object.keys(responses)).toEqual(['200', '400', '404', '405', '413', '415', '422', '429', '431', '500', '503'])
-  // Without `features.openai_compat` there are no responses in OpenAI's format.
-  expect(responses['404']).toEqual({ $ref: '#/components/responses/NotFound' })
+  const refused = ['400', '401', '403', '404', '405', '409', '413', '415', '422', '429', '431', '500', '503']
+  expect(Object.keys(responses)).toEqual(['200', ...refused])
   const { schema } = openApi.components.responses.ChatCompletionValidationFailed!.content!['application/json']!
   const { error } = schemaOf(schema).properties!
   expect(schemaOf(error!).properties!.code).toEqual({ type: 'string', enum: ['validation_failed'] })

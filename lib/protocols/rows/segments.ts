@@ -1,0 +1,115 @@
+import { MAX_ROWS, readRows, type Written, type WrittenPiece } from '../../chat/answers/service-rows.ts'
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { isUnderWay } from '../../core/message-status.ts'
+import type { Protocol } from '../../metrics/protocols.ts'
+import { openAnswer, type Span } from './following.ts'
+import { createAnswerSteps, findEndOf, type RowStep } from './rules.ts'
+
+/** Rows of an answer between two waits for participants. */
+export interface Segment {
+  /** The number of the row before its first. */
+  after: number
+  steps: RowStep[]
+  /** The calls that wait at its end. Without any, it goes on, or has ended with the answer. */
+  waiting: string[]
+}
+
+/** An answer so far. */
+export interface ReadAnswer {
+  message: Written
+  rows: WrittenPiece[]
+  segments: Segment[]
+}
+
+/**
+ * Reads an answer by its segments: at least one, and behind each wait that is over the next.
+ *
+ * @throws ChatError `not_found`, as `readRows`
+ */
+export async function readSegments(ctx: Context, actor: Actor, messageId: string): Promise<ReadAnswer> {
+  const { message, rows } = await readAllRows(ctx, actor, messageId)
+  return { message, rows, segments: toSegments(message, rows) }
+}
+
+/** An answer with all its rows. @throws ChatError `not_found` */
+async function readAllRows(ctx: Context, actor: Actor, messageId: string): Promise<Omit<ReadAnswer, 'segments'>> {
+  const rows: WrittenPiece[] = []
+  for (;;) {
+    const page = await readRows.run(ctx, actor, messageId, { from: rows.length, limit: MAX_ROWS })
+    rows.push(...page.rows)
+    if (page.is_whole || page.rows.length === 0) return { message: page.message, rows }
+  }
+}
+
+/** The number of the row behind which the segment begins that follows a decision on these calls. @throws ChatError `not_found` */
+export async function findSegmentOf(
+  ctx: Context,
+  actor: Actor,
+  messageId: string,
+  callIds: ReadonlySet<string>,
+): Promise<number> {
+  return findEndOf((await readAllRows(ctx, actor, messageId)).rows, callIds)
+}
+
+function toSegments(message: Written, rows: readonly WrittenPiece[]): Segment[] {
+  const steps = createAnswerSteps()
+  const segments: Segment[] = [{ after: -1, steps: [], waiting: [] }]
+  for (const [n, row] of rows.entries()) {
+    const last = segments.at(-1)!
+    const step = steps.next(row)
+    if (step) last.steps.push(step)
+    if (!steps.isWaiting() || rows[n + 1]?.at === row.at) continue
+    last.waiting = steps.waitingCalls().map(({ call_id }) => call_id)
+    const isLast = n === rows.length - 1
+    if (!isLast || message.status !== 'waiting') segments.push({ after: row.idx, steps: [], waiting: [] })
+  }
+  return segments
+}
+
+/** The number, from 1, of the segment that follows a decision on these calls; of the one that waits for them, while it does. */
+export function segmentAfter({ rows, segments }: ReadAnswer, callIds: ReadonlySet<string>): number {
+  const end = findEndOf(rows, callIds)
+  const next = segments.findIndex(({ after }) => after === end)
+  return next < 0 ? segments.length : next + 1
+}
+
+/** Whether nothing more follows in a segment. */
+export function hasEnded({ message, segments }: ReadAnswer, segment: number): boolean {
+  return segment < segments.length || message.status === 'waiting' || !isUnderWay(message)
+}
+
+/**
+ * Waits for the end of an answer, or of a segment of it. It counts as a stream of the actor.
+ *
+ * @param options.signal ends the waiting; then it fails with the reason of the signal
+ * @throws ChatError `not_found`; `too_many_streams`; `unavailable` when the service drains, or the actor may not read on
+ */
+export async function waitForEnd(
+  ctx: Context,
+  actor: Actor,
+  messageId: string,
+  { protocol, span, signal }: { protocol: Protocol; span?: Span; signal?: AbortSignal | undefined },
+): Promise<void> {
+  const opening = await openAnswer(ctx, actor, messageId, { protocol, ...(span && { span }), frames: () => SILENT })
+  if (signal?.aborted) {
+    opening.cancel()
+    throw signal.reason
+  }
+  await new Promise<void>((resolve, reject) => {
+    const leave = opening.connect({
+      write: () => undefined,
+      pending: () => 0,
+      drained: async () => undefined,
+      end: resolve,
+      abort: () => reject(new ChatError('unavailable')),
+    })
+    signal?.addEventListener('abort', () => {
+      leave()
+      reject(signal.reason)
+    })
+  })
+}
+
+const SILENT = { begin: () => '', row: () => '', wait: () => '', end: () => '' }
