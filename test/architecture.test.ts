@@ -89,7 +89,13 @@ const FENCES: Record<string, string[]> = {
 }
 
 /** What browsers load: our files, and no package. */
-const CLIENTS = ['lib/client/index.ts', 'lib/client/admin.ts', 'lib/client/store/index.ts', 'lib/client/store/parts.ts']
+const CLIENTS = [
+  'lib/client/index.ts',
+  'lib/client/admin.ts',
+  'lib/client/store/index.ts',
+  'lib/client/store/parts.ts',
+  'lib/client/ai/index.ts',
+]
 
 /** A file beside the five roles is named for what it is about, and an `index.ts` is what a package exports. */
 const DRAWERS = /^(utils?|helpers?|common|misc|shared|index)\.ts$/

@@ -98,7 +98,11 @@ type Method<R> = Parts<R>['pieces'] extends v.GenericSchema
   : (...args: Arguments<R>) => Promise<Answer<R>>
 
 /** Files, and parts of them: the client has functions of its own for these. Frames are for clients of their protocols. */
-type OfBytes<R> = Parts<R>['kind'] extends 'file' | 'frames' ? true : Parts<R>['path'] extends `${string}/parts/{n}` ? true : false
+type OfBytes<R> = Parts<R>['kind'] extends 'file' | 'frames'
+  ? true
+  : Parts<R>['path'] extends `${string}/parts/{n}`
+    ? true
+    : false
 
 /** What clients of others call. */
 type OfProtocol = 'getModel' | 'getCompletion'

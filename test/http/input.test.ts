@@ -204,7 +204,8 @@ describeOnEachDatabase('input', (openUrl, dialect) => {
       ...(body !== undefined && { body }),
     })
     if (response.ok) {
-      await response.body?.cancel()
+      // At the end of its stream, an answer changes nothing any more.
+      await (route.answer === 'frames' ? response.text() : response.body?.cancel())
       return { status: response.status }
     }
     expect(response.status, 'a failure of ours').toBeLessThan(500)
