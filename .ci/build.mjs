@@ -19,6 +19,7 @@ const ENTRY_POINTS = [
   'lib/client/admin.ts',
   'lib/client/store/index.ts',
   'lib/client/store/parts.ts',
+  'lib/client/ai/index.ts',
   'lib/client/react/index.ts',
   'lib/receive/index.ts',
   'lib/testing/index.ts',

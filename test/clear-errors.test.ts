@@ -23,6 +23,7 @@ const MODULES: Record<string, () => Promise<object>> = {
   './client/admin': () => import('../lib/client/admin.ts'),
   './client/store': () => import('../lib/client/store/index.ts'),
   './client/parts': () => import('../lib/client/store/parts.ts'),
+  './client/ai': () => import('../lib/client/ai/index.ts'),
   './react': () => import('../lib/client/react/index.ts'),
   './receive': () => import('../lib/receive/index.ts'),
   './testing': () => import('../lib/testing/index.ts'),
@@ -163,6 +164,12 @@ const CASES: Record<string, Record<string, Case[]>> = {
     searchOf: NEEDS_STORE,
     seenOf: NEEDS_STORE,
     uploadsOf: NEEDS_STORE,
+  },
+  './client/ai': {
+    uiTransport: [
+      [[], 'uiTransport needs a client'],
+      [[{}], 'uiTransport needs a client'],
+    ],
   },
   './receive': {
     ReceiveError: TAKES_ANY,

@@ -6,6 +6,7 @@ import { OPERATIONS } from './operations.ts'
 import { refuseUnknown } from './options.ts'
 import { toCall, toPath } from './path.ts'
 import { createRequester, type Requester } from './request.ts'
+import { requesters } from './requester-of.ts'
 import { followStream } from './stream.ts'
 import { createTransport } from './transport.ts'
 import {
@@ -16,6 +17,8 @@ import {
   type FollowOptions,
   type ReceivedEvent,
 } from './types.ts'
+
+type Uploaded = Parameters<ChatClient['upload']>
 
 /** Operations, by their feature and verb. */
 export type Operations = Record<string, Record<string, Operation>>
@@ -49,12 +52,14 @@ export function createClient(options: ClientOptions, more: Operations = {}): Cha
     },
     followAll: (options) => follow('client.events.followAll', pathOf(OPERATIONS.events.streamAll), options),
   }
-  const client = { ...Object.fromEntries(features), events }
-  return {
-    ...client,
+  const client = {
+    ...Object.fromEntries(features),
+    events,
     // Loaded by pages that upload.
-    upload: async (...args) => (await import('./upload.ts')).upload({ client, requester, retry_ms }, ...args),
+    upload: async (...args: Uploaded) => (await import('./upload.ts')).upload({ client, requester, retry_ms }, ...args),
   }
+  requesters.set(client, requester)
+  return client
 }
 
 const pathOf = (operation: Operation) => operation.split(' ')[1]!

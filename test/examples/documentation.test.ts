@@ -55,6 +55,7 @@ const TSCONFIG = {
       'chat-server/client/admin': [join(ROOT, 'dist/lib/client/admin.d.ts')],
       'chat-server/client/store': [join(ROOT, 'dist/lib/client/store/index.d.ts')],
       'chat-server/client/parts': [join(ROOT, 'dist/lib/client/store/parts.d.ts')],
+      'chat-server/client/ai': [join(ROOT, 'dist/lib/client/ai/index.d.ts')],
       'chat-server/react': [join(ROOT, 'dist/lib/client/react/index.d.ts')],
       'chat-server/receive': [join(ROOT, 'dist/lib/receive/index.d.ts')],
       'chat-server/web': [join(ROOT, 'dist/lib/web/index.d.ts')],

@@ -1,8 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { AnswerPiece } from '../../lib/assistant/provider.ts'
+import { uiTransport } from '../../lib/client/ai/index.ts'
+import { createChatClient } from '../../lib/client/index.ts'
 import { defineTool } from '../../lib/index.ts'
 import { createPuppet } from '../support/assistant.ts'
 import { type ServiceOptions, startService, startThread, type TestService } from '../support/service.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** A message as the packages have it. */
 interface UiMessage {
@@ -86,12 +95,12 @@ describe.each([5, 6, 7])('version %i of the AI SDK', (version) => {
     return new sdk.DefaultChatTransport({ api: `${service.base_url}/api/ui/chat`, headers })
   }
 
-  function open(id: string, messages: UiMessage[] = []): Chat {
+  function open(id: string, messages: UiMessage[] = [], by: object = transport()): Chat {
     const state = createState(messages)
     const sendAutomaticallyWhen = sdk.lastAssistantMessageIsCompleteWithApprovalResponses
     return new sdk.AbstractChat({
       id,
-      transport: transport(),
+      transport: by,
       state,
       ...(sendAutomaticallyWhen && { sendAutomaticallyWhen }),
     })
@@ -289,4 +298,100 @@ describe.each([5, 6, 7])('version %i of the AI SDK', (version) => {
       await world.ada.approvals.decide((data as { call_id: string }).call_id, { approve: true })
     await vi.waitUntil(async () => textOf((await load('trip')).messages.at(-1)!).includes('Done.'), { timeout: 10_000 })
   })
+
+  /** A transport of ours, whose streams are broken off behind so many bytes, once for each number. */
+  function ours(...breaks: number[]) {
+    const client = createChatClient({
+      base_url: service.base_url,
+      api_key: key,
+      retry_ms: 1,
+      fetch: async (input, init) => {
+        const response = await fetch(input, init)
+        const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+        const left = isStream ? breaks.shift() : undefined
+        return left === undefined ? response : new Response(brokenBehind(response.body!, left), response)
+      },
+    })
+    return uiTransport(client, version === 5 ? { ui_version: '5' } : {})
+  }
+
+  function brokenBehind(body: ReadableStream<Uint8Array>, bytes: number): ReadableStream<Uint8Array> {
+    let left = bytes
+    const cut = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        controller.enqueue(chunk.subarray(0, left))
+        left -= chunk.length
+        if (left <= 0) controller.error(new TypeError('terminated'))
+      },
+    })
+    return body.pipeThrough(cut)
+  }
+
+  it('goes on by our transport where a stream is broken off, unseen by the hook; it loads, lists and stops', async () => {
+    await start()
+    const by = ours(1, 300, 700)
+    const chat = open('trip', [], by)
+    await send(chat, 'One?', 'First.')
+    expect(texts(chat.messages)).toEqual([
+      ['user', 'One?'],
+      ['assistant', 'First.'],
+    ])
+    await send(chat, 'Two?', 'Second.')
+    await send(chat, '', 'Second again.', () => chat.regenerate())
+    expect(texts(await by.load('trip'))).toEqual([
+      ['user', 'One?'],
+      ['assistant', 'First.'],
+      ['user', 'Two?'],
+      ['assistant', 'Second again.'],
+    ])
+    expect((await by.list()).chats).toMatchObject([{ id: 'trip', title: 'One?' }])
+    expect(await by.stop('trip')).toBe(false)
+
+    expect(await by.reconnectToStream({ chatId: 'trip' })).toBeNull()
+    const sent = chat.sendMessage({ text: 'Three?' })
+    const answer = await puppet.asked()
+    answer.say('The ')
+    const second = open('trip', (await by.load('trip')) as UiMessage[], ours(400))
+    const resumed = second.resumeStream()
+    answer.say('sky.')
+    await vi.waitUntil(() => second.messages.length === 6 && textOf(second.messages[5]!) === 'The sky.')
+    expect(await by.stop('trip')).toBe(true)
+    await Promise.all([sent, resumed])
+    expect([chat.status, second.status]).toEqual(['ready', 'ready'])
+    expect(textOf(chat.messages.at(-1)!)).toBe('The sky.')
+  })
+
+  it('has the reason of a refusal by our transport', async () => {
+    await start()
+    const chat = open('a b', [], ours())
+    await chat.sendMessage({ text: 'Why?' })
+    expect(chat.status).toBe('error')
+    expect(chat.error?.message).not.toContain('{')
+  })
 })
+
+it('has transports that all versions take', async () => {
+  const folder = await mkdtemp(join(ROOT, 'test/tools/.types-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const lines = [5, 6, 7].map(
+    (version) =>
+      `import type { ChatTransport as T${version}, UIMessage as M${version} } from 'ai${version}'\nexport const for${version}: T${version}<M${version}> = uiTransport(client)`,
+  )
+  const head = `import { createChatClient } from '../../../lib/client/index.ts'\nimport { uiTransport } from '../../../lib/client/ai/index.ts'\nconst client = createChatClient({ base_url: '' })`
+  await writeFile(join(folder, 'transports.ts'), [head, ...lines].join('\n'))
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    '--target',
+    'es2023',
+    '--module',
+    'nodenext',
+    '--allowImportingTsExtensions',
+  ]
+  const compiler = join(ROOT, 'test/tools/node_modules/typescript/bin/tsc')
+  const compiled = await promisify(execFile)(process.execPath, [compiler, ...options, join(folder, 'transports.ts')], {
+    cwd: folder,
+  }).catch(({ stdout }: { stdout: string }) => ({ stdout }))
+  expect(compiled.stdout).toBe('')
+}, 120_000)

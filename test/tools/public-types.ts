@@ -11,6 +11,7 @@ const ENTRY_POINTS: Record<string, string> = {
   'chat-server/client/admin': join(ROOT, 'lib/client/admin.ts'),
   'chat-server/client/store': join(ROOT, 'lib/client/store/index.ts'),
   'chat-server/client/parts': join(ROOT, 'lib/client/store/parts.ts'),
+  'chat-server/client/ai': join(ROOT, 'lib/client/ai/index.ts'),
   'chat-server/react': join(ROOT, 'lib/client/react/index.ts'),
   'chat-server/receive': join(ROOT, 'lib/receive/index.ts'),
   'chat-server/web': join(ROOT, 'lib/web/index.ts'),
