@@ -68,6 +68,26 @@ describeService('users who are merged', { config: { session: { max_sessions_per_
     ])
   })
 
+  it('have the chats of both; where both use a name, that of the other one stays', async () => {
+    const { eve, grace, conversation_id } = await begin({ participates: true })
+    const root = await ada.messages.postRoot(conversation_id, { content: 'x' })
+    const { db } = innerState(service)
+    for (const [person, name] of [
+      [eve, 'trip'],
+      [eve, 'both'],
+      [grace, 'both'],
+    ] as const)
+      await db.run(
+        sql`INSERT INTO chats (user_id, name, conversation_id, root_id, created_at)
+          VALUES (${person.id}, ${name}, ${conversation_id}, ${root.root_id}, 1)`,
+      )
+    await merge(eve, grace)
+    const chats = await db.all(sql`SELECT user_id, name FROM chats WHERE root_id = ${root.root_id} ORDER BY name`)
+    expect(chats).toEqual(['both', 'trip'].map((name) => ({ user_id: grace.id, name })))
+    await ada.conversations.remove(conversation_id)
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
   it('have the higher role of both, the earlier joining, and read what either has read', async () => {
     const { eve, grace, conversation_id } = await begin()
     const first = await ada.messages.postRoot(conversation_id, { content: 'One' })
