@@ -56,6 +56,7 @@ import * as webhooksOfAll from './integrations/webhooks/routes-admin.ts'
 import * as limits from './limits/routes.ts'
 import * as merging from './merging/routes.ts'
 import * as completions from './openai-api/completions/routes.ts'
+import * as responseConversations from './openai-api/conversations/routes.ts'
 import * as responses from './openai-api/responses/routes.ts'
 import * as openai from './openai-api/routes.ts'
 import * as capabilities from './ops/capabilities/routes.ts'
@@ -123,7 +124,7 @@ export const endpoints = {
   wellKnown,
   openai: { ...openai, ...completions },
   uiChats,
-  responses,
+  responses: { ...responses, ...responseConversations },
 }
 
 /** The routes by operation id: `messagesReply`. */

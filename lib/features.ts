@@ -90,6 +90,7 @@ import * as mails from './mail/service.ts'
 import * as mcp from './mcp/handle.ts'
 import * as merging from './merging/service.ts'
 import * as completions from './openai-api/completions/service.ts'
+import * as responseConversations from './openai-api/conversations/service.ts'
 import * as responses from './openai-api/responses/service.ts'
 import * as compat from './openai-api/service.ts'
 import * as capabilities from './ops/capabilities/service.ts'
@@ -210,7 +211,7 @@ export const USE_CASES = {
   wellKnown: useCasesOf(wellKnown),
   mcp: {},
   openai: { ...useCasesOf(compat), ask: completions.create, getCompletion: completions.get },
-  responses: useCasesOf(responses),
+  responses: { ...useCasesOf(responses), ...useCasesOf(responseConversations) },
   uiChats: { get: uiHistory.get, list: uiHistory.list, stop: uiChats.stop },
 } satisfies Record<string, Record<string, AnyUseCase>>
 

@@ -77,7 +77,8 @@ export const invalid = (path: string, message: string) =>
  * @throws ChatError `validation_failed` for what is not served, where it would be missed
  */
 export function servedFields(body: unknown): Record<string, unknown> {
-  const fields = Object.fromEntries(Object.entries(Object(body)).filter(([, value]) => value !== null))
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalid('', 'must be an object')
+  const fields = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
   const { store, n, tools, audio, prompt } = fields
   if (store === false) throw invalid('store', 'must not be false: answers are stored')
   if (typeof n === 'number' && n > 1) throw invalid('n', 'must be 1')

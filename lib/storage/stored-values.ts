@@ -122,7 +122,7 @@ export const LABELS: Record<string, readonly string[]> = { attachments: ['name',
 /** Columns of JSON, an object or a list, which the service parses, or puts into an answer as it is stored. */
 export const JSON_COLUMNS: Record<string, readonly string[]> = {
   conversations: ['metadata', 'policy'],
-  messages: ['usage', 'metadata', 'reaction_list', 'attachment_list', 'mention_origins', 'parts'],
+  messages: ['usage', 'metadata', 'reaction_list', 'attachment_list', 'mention_origins', 'parts', 'context'],
   message_chunks: ['part', 'provider_data'],
   events: ['detail'],
   bot_commands: ['commands'],

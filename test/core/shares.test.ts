@@ -202,6 +202,7 @@ const OTHERS: Record<string, string[]> = {
     'lib/limits/limiter.ts: takeShared ×2',
     'lib/limits/spending.ts: rate_limited ×2',
     'lib/limits/spending.ts: takeShared ×2',
+    'lib/mcp/limit.ts: rate_limited ×1',
   ],
   'rows of the database, of which the oldest ends': ['config session.max_sessions_per_user'],
   'rows of the database, as those of the users themselves': [
@@ -272,6 +273,7 @@ const OTHERS: Record<string, string[]> = {
     'lib/chat/hooks/before.ts: unavailable ×1',
     'lib/chat/usage/service.ts: unavailable ×1',
     'lib/core/lifecycle.ts: unavailable ×1',
+    'lib/protocols/rows/segments.ts: unavailable ×1',
     'lib/files/failures.ts: storage_full ×1',
     'lib/files/failures.ts: unavailable ×1',
     'lib/files/file-store.ts: unavailable ×1',

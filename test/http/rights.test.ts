@@ -6,6 +6,7 @@ import { insertPart } from '../../lib/chat/answers/store-parts.ts'
 import { limitedEndpoints } from '../../lib/http/request/rate-limit.ts'
 import { type Actor, OPERATOR } from '../../lib/index.ts'
 import { toOpenAiId } from '../../lib/openai-api/responses/rules-ids.ts'
+import { askInChat } from '../../lib/protocols/chats/asking.ts'
 import { sql } from '../../lib/storage/sql.ts'
 import { png } from '../files/pictures/make.ts'
 import { allRoutes } from '../support/all-routes.ts'
@@ -63,6 +64,7 @@ const BODIES: Record<string, (world: World) => object> = {
   resetsRedeem: () => ({ token: 'made up', password: PASSWORD }),
   newcomersInvite: (world) => ({ email: `invited-${world.serial}@example.org`, mail: false }),
   newcomersSignUp: () => ({ token: 'made up', username: 'somebody', password: PASSWORD }),
+  responsesCreateConversation: () => ({}),
   responsesCreate: () => ({ input: 'Why?', background: true }),
   hooksCreate: () => ({ name: 'Alerts' }),
   commandsSetOfBot: () => ({ commands: [{ name: 'deploy', description: 'Deploys' }] }),
@@ -179,6 +181,8 @@ interface World {
   response_id: string
   completion_id: string
   model_id: string
+  named_id: string
+  item_id: string
 }
 
 it('has a row for each route', () => {
@@ -301,17 +305,27 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
     return { id, profile_id: profile.id }
   }
 
-  /** An answer of the echo to the member. */
+  /** An answer of the echo to the member, and a conversation of OpenAI that the member has made, with its first question. */
   async function answerIn(
     name: string,
     conversation_id: string,
-  ): Promise<Pick<World, 'response_id' | 'completion_id'>> {
-    if (!PROTOCOL.test(name)) return { response_id: '', completion_id: '' }
-    const question = { content: 'Why?', role: 'assistant' } as const
-    const { message_id } = await service.chat.messages.postRoot(actors.get('member')!, conversation_id, question)
+  ): Promise<Pick<World, 'response_id' | 'completion_id' | 'named_id' | 'item_id'>> {
+    if (!PROTOCOL.test(name)) return { response_id: '', completion_id: '', named_id: '', item_id: '' }
+    const { chat } = service
+    const member = actors.get('member')!
+    const { message_id } = await chat.messages.postRoot(member, conversation_id, { content: 'Why?', role: 'assistant' })
+    const { id } = await chat.responses.createConversation(member, { metadata: { conversation_id } })
+    const { message_id: asked } = await askInChat(innerState(chat), member, {
+      name: id,
+      kind: 'ask',
+      answer_ids: [],
+      content: 'Why?',
+    })
     return {
       response_id: toOpenAiId('response', message_id),
       completion_id: toOpenAiId('completion', message_id),
+      named_id: id,
+      item_id: toOpenAiId('message', asked, 'question'),
     }
   }
 

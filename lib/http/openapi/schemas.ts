@@ -61,6 +61,7 @@ import * as webhooks from '../../integrations/webhooks/schema.ts'
 import * as deliveries from '../../integrations/webhooks/schema-deliveries.ts'
 import * as limits from '../../limits/schema.ts'
 import * as merging from '../../merging/schema.ts'
+import * as namedConversations from '../../openai-api/conversations/schema.ts'
 import * as responses from '../../openai-api/responses/schema.ts'
 import * as responseEvents from '../../openai-api/responses/schema-events.ts'
 import * as responseInput from '../../openai-api/responses/schema-input.ts'
@@ -146,6 +147,7 @@ const FEATURES: object[] = [
   users,
   streams,
   responses,
+  namedConversations,
   responseEvents,
   responseInput,
   { OpenApiDocument },

@@ -37,6 +37,8 @@ export const PARAMETERS: Record<ParamName, string> = {
   n: 'The number of the part, from 1',
   provider: 'A provider by its name in the configuration, such as `github`',
   response_id: 'The response',
+  named_id: 'The conversation of OpenAI',
+  item_id: 'The item',
   completion_id: 'The completion',
   model_id: 'The model: the key of an assistant',
   path: 'What follows `/.well-known/`, slashes included',

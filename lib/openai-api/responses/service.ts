@@ -191,7 +191,8 @@ async function openResponse(
 /** The first name of the thread that is that of a conversation of OpenAI: the same for every reader. */
 const conversationOf = ({ db }: Context, rootId: string) => findNameOf(db, rootId, CONVERSATION_START)
 
-const fileUrlOf =
+/** The address of the content of a file. */
+export const fileUrlOf =
   ({ config }: Context): FileUrl =>
   (id) =>
     `${config.server.public_url ?? ''}/api/attachments/${id}/content`
@@ -246,6 +247,7 @@ export const cancel = useCase({
 export const remove = useCase({
   takes: ['actor', 'response_id'],
   errors: ['not_found', 'forbidden'],
+  frees: 'half',
   run: async (ctx, actor, responseId): Promise<DeletedResponseObject> => {
     const { id, segment } = parseResponseId(responseId)
     await readResponse(ctx, actor, { message_id: id, segment })

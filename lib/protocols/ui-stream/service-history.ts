@@ -1,5 +1,4 @@
 import { requireReader } from '../../chat/memberships/access.ts'
-import { pathsDownTo } from '../../chat/messages/rules.ts'
 import { listMessages, toMessageFor } from '../../chat/messages/store.ts'
 import { listSummaries } from '../../chat/threads/store.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -7,11 +6,10 @@ import { countWithin, fromCursor, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
-import { type Chat, getChatFor } from '../chats/finding.ts'
-import { toMessageId } from '../chats/rules.ts'
-import { type BranchRow, findPath, listBranch, listVariants } from '../chats/store-branch.ts'
+import { readBranch } from '../chats/branch.ts'
+import { getChatFor } from '../chats/finding.ts'
+import { type BranchRow, listVariants } from '../chats/store-branch.ts'
 import { listChats } from '../chats/store-list.ts'
-import { findNewestAnswer, listPlaced } from '../chats/store-place.ts'
 import { toUiMessages } from './rules-messages.ts'
 import { type UiChatHistory, type UiChats, UiChatsQuery, UiHistoryQuery } from './schema-messages.ts'
 import { urlsOf } from './service.ts'
@@ -55,16 +53,6 @@ export const get = useCase({
     })
   },
 })
-
-/** The messages down to one of the chat, without those that are deleted. @throws ChatError `not_found` */
-async function readBranch(db: Queries, chat: Chat, leaf: string | undefined): Promise<BranchRow[]> {
-  const id = leaf === undefined ? undefined : toMessageId(leaf)
-  const [named] = id === undefined ? [] : await listPlaced(db, [id])
-  if (leaf !== undefined && (named?.set_id !== chat.set_id || named.is_gone)) throw new ChatError('not_found')
-  const newest = named ?? (await findNewestAnswer(db, { root_id: chat.root_id! }))
-  const { root_id, path } = (await findPath(db, newest?.id ?? chat.root_id!))!
-  return (await listBranch(db, root_id, pathsDownTo(path))).filter(({ is_gone }) => !is_gone)
-}
 
 /** The last messages before one, as many as fit. @throws ChatError `not_found` for one that is not in the branch */
 function pageOf(branch: BranchRow[], before: string | undefined, limit: number) {
