@@ -259,7 +259,12 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
   })
 
   it.each(
-    having((route) => !isByKey(route) && route.query !== undefined && 'limit' in (route.query as unknown as { entries: object }).entries),
+    having(
+      (route) =>
+        !isByKey(route) &&
+        route.query !== undefined &&
+        'limit' in (route.query as unknown as { entries: object }).entries,
+    ),
   )('$name accepts a valid limit only', async ({ name, route }) => {
     // A search requires a query.
     const search = { usersSearch: 'query=ada&', searchMessages: 'q=ada&' }[name] ?? ''

@@ -19,7 +19,7 @@ import type { ConversationItem, ItemList } from '../responses/schema.ts'
 import { fileUrlOf } from '../responses/service.ts'
 import { invalid, servedFields } from '../rules-question.ts'
 import { toConversation, toItems } from './rules.ts'
-import { type ConversationObject, ItemsQuery, ConversationObjectInput } from './schema.ts'
+import { type ConversationObject, ConversationObjectInput, ItemsQuery } from './schema.ts'
 
 /**
  * Names a thread that has no message yet: in the conversation of this service that `metadata.conversation_id` names, else in a
