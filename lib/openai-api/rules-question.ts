@@ -2,6 +2,7 @@ import { type ContextTurn, MAX_CONTEXT_TURNS } from '../chat/answers/schema-cont
 import { isVisible } from '../core/characters.ts'
 import { ChatError } from '../core/errors.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
+import { isStorable } from '../core/schema.ts'
 
 /** What a client has said, or repeats. */
 export interface Said {
@@ -47,6 +48,8 @@ export function toQuestion(
     throw invalid(field, 'must end with what the user asks')
   if (in_chat && rest.some(({ role }) => role === 'user' || role === 'assistant'))
     throw invalid(field, 'must have only the question: the conversation has what was said before')
+  if (instructions && !isStorable(instructions))
+    throw invalid('instructions', 'must have no NUL and no half of a surrogate pair')
   const context = [
     ...(instructions ? [{ role: 'system' as const, content: instructions }] : []),
     ...rest.map((each) => ({
@@ -61,7 +64,13 @@ export function toQuestion(
   return { content, context }
 }
 
-function textOf({ role, content }: Said, field: string): string {
+function textOf(said: Said, field: string): string {
+  const text = joined(said, field)
+  if (!isStorable(text)) throw invalid(field, 'must have no NUL and no half of a surrogate pair')
+  return text
+}
+
+function joined({ role, content }: Said, field: string): string {
   if (content === undefined || content === null || typeof content === 'string') return content ?? ''
   if (role === 'user' && content.some(({ text }) => text === undefined))
     throw invalid(field, 'must have text alone: files are attached to messages')

@@ -1,4 +1,4 @@
-import type { ChatError } from '../core/errors.ts'
+import { ChatError } from '../core/errors.ts'
 import type {
   CompatFailure,
   Completion,
@@ -74,4 +74,17 @@ function textOf({ content }: CompletionMessage): string | null {
 function usageOf(contents: (string | null)[]): CompletionUsage {
   const tokens = contents.reduce((sum, content) => sum + Math.ceil((content ?? '').length / 4), 0)
   return { prompt_tokens: tokens, completion_tokens: tokens, total_tokens: 2 * tokens }
+}
+
+/** A failure after the question was stored: the same call would ask again, which clients of OpenAI must not do by themselves. */
+export class FailedAfterAsking extends ChatError {
+  constructor(cause: ChatError) {
+    const { code, message, retry_after_seconds } = cause
+    super(code, { cause, message, retry_after_seconds })
+  }
+}
+
+/** @throws unknown what it gets, marked */
+export function throwAfterAsking(error: unknown): never {
+  throw error instanceof ChatError ? new FailedAfterAsking(error) : error
 }

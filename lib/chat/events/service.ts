@@ -82,16 +82,45 @@ export interface PacedOpening {
   cancel(): void
 }
 
-/** As {@link open}, without missed events. @throws ChatError as {@link open} */
-export async function openPaced(ctx: Context, actor: Actor, conversationId: string): Promise<PacedOpening> {
-  const { is_outside = false } = await requireReader(ctx, ctx.db, actor, conversationId)
-  const { hub, presence } = ctx.streams
-  const { user_id } = actor
-  const toConnected = readerOf(ctx, actor, { conversation_id: conversationId, is_outside, wait_ms: undefined })
+/** A place among the streams of a user that is held until a stream has it. */
+export interface StreamPlace {
+  /** Gives it to a stream. */
+  pass(): void
+  /** Gives it back, unless a stream has it. */
+  release(): void
+}
+
+/** Takes a place for a stream of the actor. @throws ChatError `too_many_streams`; `unavailable` while the service drains */
+export async function takePlace({ streams: { hub, presence } }: Context, { user_id }: Actor): Promise<StreamPlace> {
   await presence.takePlace(user_id)
+  let isHeld = true
   return {
-    connect: (sink, follow) => ({ leave: hub.connect(toConnected(sink), undefined, follow) }),
-    cancel: () => hub.release(user_id),
+    pass() {
+      isHeld = false
+    },
+    release() {
+      if (isHeld) hub.release(user_id)
+      isHeld = false
+    },
+  }
+}
+
+/** As {@link open}, without missed events. @param held a place that was taken before @throws ChatError as {@link open} */
+export async function openPaced(
+  ctx: Context,
+  actor: Actor,
+  conversationId: string,
+  held?: StreamPlace,
+): Promise<PacedOpening> {
+  const { is_outside = false } = await requireReader(ctx, ctx.db, actor, conversationId)
+  const toConnected = readerOf(ctx, actor, { conversation_id: conversationId, is_outside, wait_ms: undefined })
+  const place = held ?? (await takePlace(ctx, actor))
+  return {
+    connect(sink, follow) {
+      place.pass()
+      return { leave: ctx.streams.hub.connect(toConnected(sink), undefined, follow) }
+    },
+    cancel: place.release,
   }
 }
 

@@ -73,6 +73,7 @@ function failure(route: AnyRoute, status: number, codes: ErrorCode[]): Json {
   const maybe: HeaderName[] = [
     // Method and API group are checked before everything else.
     ...(isLimited(route) && status !== 405 ? LIMIT_HEADERS : []),
+    ...(shapeOf(route, codes) !== PROBLEM && status !== 409 ? NOT_REPEATED : []),
     ...(codes.includes('session_expired') ? (['Set-Cookie'] as const) : []),
   ]
   const shape = shapeOf(route, codes)

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type ChatError, MESSAGES, REASONS } from '../../core/errors.ts'
 import { Instant } from '../../core/schema.ts'
-import { toCompatFailure } from '../../openai-api/rules.ts'
+import { FailedAfterAsking, toCompatFailure } from '../../openai-api/rules.ts'
 
 /** A format of failures: the same in every response, in the OpenAPI document and in the tests. */
 export interface FailureShape {
@@ -64,5 +64,5 @@ export const OPENAI: FailureShape = {
   content_type: 'application/json',
   toBody: toCompatFailure,
   // The SDKs repeat every 409, which here is the same each time.
-  headers: ({ status }) => (status === 409 ? [['x-should-retry', 'false']] : []),
+  headers: (error) => (error.status === 409 || error instanceof FailedAfterAsking ? [['x-should-retry', 'false']] : []),
 }

@@ -1,17 +1,18 @@
 import { cancel as cancelAnswer } from '../../chat/answers/service.ts'
-import type { Opening } from '../../chat/events/service.ts'
+import { readRows } from '../../chat/answers/service-rows.ts'
+import { type Opening, type StreamPlace, takePlace } from '../../chat/events/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
-import { isUnderWay } from '../../core/message-status.ts'
 import { invoke, parseInput, useCase } from '../../core/use-case.ts'
 import { askInChat } from '../../protocols/chats/asking.ts'
-import { getChatFor } from '../../protocols/chats/finding.ts'
 import { openAnswer } from '../../protocols/rows/following.ts'
 import { readSegments, waitForEnd } from '../../protocols/rows/segments.ts'
 import { askAtHome } from '../asking.ts'
 import { assistantOfModel } from '../models.ts'
+import { getNamed } from '../naming.ts'
 import { fromOpenAiId } from '../responses/rules-ids.ts'
+import { throwAfterAsking } from '../rules.ts'
 import { servedFields, toQuestion } from '../rules-question.ts'
 import type { Completion, CompletionChunk } from '../schema.ts'
 import { complete as echo } from '../service.ts'
@@ -31,16 +32,32 @@ export async function createCompletion(
   input: AssistantCompletionInput,
   signal?: AbortSignal,
 ): Promise<Completion | Opening> {
-  const id = await askFor(ctx, actor, input)
-  if (input.stream) return openCompletion(ctx, actor, id, input.stream_options?.include_usage === true)
+  // A question for whose answer there is no place is not asked.
+  const place = await takePlace(ctx, actor)
   try {
-    const { message } = await readSegments(ctx, actor, id)
-    if (isUnderWay(message) && message.status !== 'waiting')
-      await waitForEnd(ctx, actor, id, { protocol: 'openai_api', signal })
+    const id = await askFor(ctx, actor, input)
+    // Its client gets no answer any more.
+    return await answerTo(ctx, actor, id, { input, place, signal }).catch((error: unknown) => {
+      stop(ctx, actor, id)
+      return throwAfterAsking(error)
+    })
   } catch (error) {
-    if (signal?.aborted) stop(ctx, actor, id)
+    place.release()
     throw error
   }
+}
+
+async function answerTo(
+  ctx: Context,
+  actor: Actor,
+  id: string,
+  { input, place, signal }: { input: AssistantCompletionInput; place: StreamPlace; signal: AbortSignal | undefined },
+): Promise<Completion | Opening> {
+  if (input.stream)
+    return openCompletion(ctx, actor, id, { place, withUsage: input.stream_options?.include_usage === true })
+  const { message } = await readRows.run(ctx, actor, id, { from: 0, limit: 0 })
+  if (message.status === 'streaming') await waitForEnd(ctx, actor, id, { protocol: 'openai_api', place, signal })
+  else place.release()
   return readCompletion(ctx, actor, id)
 }
 
@@ -59,18 +76,28 @@ async function askFor(ctx: Context, actor: Actor, input: AssistantCompletionInpu
     key: input.idempotency_key,
   }
   if (name === undefined) return askAtHome(ctx, actor, question)
-  await getChatFor(ctx, ctx.db, actor, name)
-  const { message_id } = await askInChat(ctx, actor, { ...question, name, kind: 'ask', answer_ids: [] })
+  const chat = await getNamed(ctx, ctx.db, actor, name)
+  const { message_id } = await askInChat(ctx, actor, { ...question, name: chat.name, kind: 'ask', answer_ids: [] })
   return message_id
 }
 
-async function openCompletion(ctx: Context, actor: Actor, id: string, withUsage: boolean): Promise<Opening> {
+async function openCompletion(
+  ctx: Context,
+  actor: Actor,
+  id: string,
+  { place, withUsage }: { place: StreamPlace; withUsage: boolean },
+): Promise<Opening> {
   const opening = await openAnswer(ctx, actor, id, {
     protocol: 'openai_api',
+    place,
     frames: (message) => createCompletionFrames(message, withUsage),
   })
   return {
     ...opening,
+    cancel() {
+      opening.cancel()
+      stop(ctx, actor, id)
+    },
     connect(sink) {
       let isOver = false
       const over = (then: (() => void) | undefined) => () => {
@@ -96,6 +123,7 @@ function stop(ctx: Context, actor: Actor, id: string): void {
 
 async function readCompletion(ctx: Context, actor: Actor, id: string): Promise<Completion> {
   const { message, segments } = await readSegments(ctx, actor, id)
+  if (message.status === 'streaming') throw new ChatError('message_streaming')
   const failure = failureOf(message)
   // The SDKs would ask again after a 5xx.
   if (failure !== undefined) throw new ChatError('conflict', { message: failure })
@@ -119,10 +147,10 @@ export const create = useCase({
   run: (ctx, actor, input): Promise<Completion | Opening> => createCompletion(ctx, actor, input),
 })
 
-/** An answer as a completion. @throws ChatError `not_found`; `conflict` for one that failed */
+/** An answer as a completion. @throws ChatError `not_found`; `message_streaming` for one that is written; `conflict` for one that failed */
 export const get = useCase({
   takes: ['actor', 'completion_id'],
-  errors: ['not_found', 'conflict'],
+  errors: ['not_found', 'conflict', 'message_streaming'],
   run: async (ctx, actor, completionId): Promise<Completion> => {
     const parsed = fromOpenAiId('completion', completionId)
     if (!parsed || parsed.more !== undefined) throw new ChatError('not_found')

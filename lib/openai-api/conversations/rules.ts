@@ -5,6 +5,7 @@ import { isUnderWay } from '../../core/message-status.ts'
 import { SECOND } from '../../core/units.ts'
 import type { ChatRow } from '../../protocols/chats/store.ts'
 import type { RowStep } from '../../protocols/rows/rules.ts'
+import { toGivenName } from '../responses/rules-ids.ts'
 import { createItems, type FileUrl } from '../responses/rules-items.ts'
 import { questionItem } from '../responses/rules-questions.ts'
 import type { ConversationItem } from '../responses/schema.ts'
@@ -13,7 +14,7 @@ import type { ConversationObject } from './schema.ts'
 /** A named thread as a conversation of OpenAI. */
 export function toConversation({ name, conversation_id, metadata, created_at }: ChatRow): ConversationObject {
   return {
-    id: name,
+    id: toGivenName(name)!,
     object: 'conversation',
     created_at: Math.floor(created_at / SECOND),
     metadata: { ...(metadata === null ? {} : (JSON.parse(metadata) as Metadata)), conversation_id },

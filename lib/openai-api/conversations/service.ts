@@ -9,14 +9,14 @@ import { countWithin } from '../../core/pages.ts'
 import { isId } from '../../core/schema.ts'
 import { parseInput, useCase } from '../../core/use-case.ts'
 import { readBranch } from '../../protocols/chats/branch.ts'
-import { type Chat, getChatFor } from '../../protocols/chats/finding.ts'
 import { MAX_CHATS } from '../../protocols/chats/rules.ts'
 import { type ChatRow, deleteLeastUsed, findChat, insertChat } from '../../protocols/chats/store.ts'
 import type { BranchRow } from '../../protocols/chats/store-branch.ts'
 import type { Queries } from '../../storage/database.ts'
-import { CONVERSATION_START, toOpenAiId } from '../responses/rules-ids.ts'
+import { getMade } from '../naming.ts'
+import { fileUrlOf } from '../responses/reading.ts'
+import { toName, toOpenAiId } from '../responses/rules-ids.ts'
 import type { ConversationItem, ItemList } from '../responses/schema.ts'
-import { fileUrlOf } from '../responses/service.ts'
 import { invalid, servedFields } from '../rules-question.ts'
 import { toConversation, toItems } from './rules.ts'
 import { type ConversationObject, ConversationObjectInput, ItemsQuery } from './schema.ts'
@@ -41,7 +41,7 @@ export const createConversation = useCase({
         : undefined
     const row: ChatRow = {
       user_id: actor.user_id,
-      name: toOpenAiId('conversation', ctx.id()),
+      name: toName(toOpenAiId('conversation', ctx.id())),
       conversation_id: given ?? founded!.id,
       root_id: null,
       metadata: Object.keys(own).length > 0 ? JSON.stringify(own) : null,
@@ -62,17 +62,12 @@ export const getConversation = useCase({
   takes: ['actor', 'named_id'],
   errors: ['not_found'],
   run: async (ctx, actor, name): Promise<ConversationObject> => {
-    await getOwn(ctx, ctx.db, actor, name)
-    const row = await findChat(ctx.db, actor.user_id, name)
+    await getMade(ctx, ctx.db, actor, name)
+    const row = await findChat(ctx.db, actor.user_id, toName(name))
     if (!row) throw new ChatError('not_found')
     return toConversation(row)
   },
 })
-
-async function getOwn(ctx: Context, db: Queries, actor: Actor, name: string): Promise<Chat> {
-  if (!name.startsWith(CONVERSATION_START)) throw new ChatError('not_found')
-  return getChatFor(ctx, db, actor, name)
-}
 
 /** The messages that are read at a time. */
 const AT_ONCE = 20
@@ -129,7 +124,7 @@ async function* itemsOf(
   name: string,
   order: 'asc' | 'desc',
 ): AsyncGenerator<ConversationItem> {
-  const chat = await getOwn(ctx, db, actor, name)
+  const chat = await getMade(ctx, db, actor, name)
   const { role } = await requireReader(ctx, db, actor, chat.conversation_id)
   if (chat.root_id === null) return
   const branch = await readBranch(db, chat)

@@ -22,7 +22,7 @@ export function toOpenAiId(kind: Kind, id: string, more: string | number = 0): s
 }
 
 /** How the names of conversations begin, which are names of chats. */
-export const CONVERSATION_START = startOf('conversation')
+const CONVERSATION_START = startOf('conversation')
 
 /** What the item of a question is told apart from those of its answer by. */
 export const QUESTION = 'question'
@@ -37,3 +37,12 @@ export function fromOpenAiId(kind: Kind, text: string): { id: string; more: stri
 }
 
 const FORM = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})(?:_([0-9a-z]{1,10}))?$/
+
+/** How the names of conversations of OpenAI begin: with a space, as no name of a client. */
+export const NAME_START = ` ${CONVERSATION_START}`
+
+/** The name of the chat that is this conversation of OpenAI. */
+export const toName = (id: string) => ` ${id}`
+
+/** The conversation of OpenAI with this name. */
+export const toGivenName = (name: string | undefined) => name?.slice(1)

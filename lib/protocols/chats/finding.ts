@@ -4,7 +4,7 @@ import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { isId } from '../../core/schema.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isChatName } from './rules.ts'
+import { isChatName, isServiceName } from './rules.ts'
 import { findChat } from './store.ts'
 import { listPlaced } from './store-place.ts'
 
@@ -34,7 +34,7 @@ export async function findChatFor(
   actor: Actor,
   name: string,
 ): Promise<Chat | undefined> {
-  if (!isChatName(name)) return undefined
+  if (!isChatName(name) && !isServiceName(name)) return undefined
   const row = await findChat(db, actor.user_id, name)
   const root_id = row ? row.root_id : isId(name) ? name : null
   const [root] = root_id === null ? [] : await listPlaced(db, [root_id])

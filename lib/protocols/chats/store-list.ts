@@ -1,6 +1,6 @@
 import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isErasedAuthor, type Micros, sql } from '../../storage/sql.ts'
+import { isErasedAuthor, literal, type Micros, sql } from '../../storage/sql.ts'
 
 /** A chat in the list of its user, with what its title is made of. */
 export interface ListedChat {
@@ -28,7 +28,7 @@ export function listChats(
        FROM chats h JOIN threads t ON t.root_id = h.root_id
        JOIN conversations c ON c.id = h.conversation_id
        JOIN messages m ON m.id = h.root_id
-      WHERE h.user_id = ${userId} AND c.deleted_at IS NULL AND m.deleted_at IS NULL AND NOT ${isErasedAuthor(sql`m.posted_by`)}
+      WHERE h.user_id = ${userId} AND h.name >= ${literal('!')} AND c.deleted_at IS NULL AND m.deleted_at IS NULL AND NOT ${isErasedAuthor(sql`m.posted_by`)}
         AND ${isSystem ? sql`c.deleted_at IS NULL` : participates}
         ${after ? sql`AND (t.last_activity_at, t.root_id) < (${after.at}, ${after.id})` : sql``}
       ORDER BY t.last_activity_at DESC, t.root_id DESC

@@ -54,8 +54,8 @@ export async function deleteChat(tx: Queries, { user_id, name }: Pick<ChatRow, '
 }
 
 /**
- * Deletes the names of a user beyond `max`: those whose threads have not been used for the longest time. Names that begin with
- * a space are of this service, and stay.
+ * Deletes the names of a user beyond `max`: those whose threads have not been used for the longest time, but not that of the
+ * conversation *API*.
  */
 export async function deleteLeastUsed(tx: Queries, userId: string, max: number): Promise<void> {
   const row = await tx.get<{ count: number }>(sql`SELECT count(*) AS count FROM chats WHERE user_id = ${userId}`)
@@ -64,7 +64,7 @@ export async function deleteLeastUsed(tx: Queries, userId: string, max: number):
   await tx.run(
     sql`DELETE FROM chats WHERE user_id = ${userId} AND name IN (
        SELECT h.name FROM chats h LEFT JOIN threads t ON t.root_id = h.root_id
-        WHERE h.user_id = ${userId} AND h.name >= ${literal('!')}
+        WHERE h.user_id = ${userId} AND h.name <> ${literal(' api')}
         ORDER BY coalesce(t.last_activity_at, h.created_at), h.name LIMIT ${surplus})`,
   )
 }

@@ -6,7 +6,7 @@ import {
   type WrittenPage,
   type WrittenPiece,
 } from '../../chat/answers/service-rows.ts'
-import { type Opening, openPaced, type SendPart } from '../../chat/events/service.ts'
+import { type Opening, openPaced, type SendPart, type StreamPlace } from '../../chat/events/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
@@ -40,6 +40,8 @@ export interface AnswerStreamOptions {
   headers?: Opening['headers']
   /** Default: `all`. */
   span?: Span
+  /** A place that was taken before. */
+  place?: StreamPlace | undefined
   /** Writes the frames of one stream. */
   frames: (message: Written) => AnswerFrames
 }
@@ -54,10 +56,10 @@ export async function openAnswer(
   ctx: Context,
   actor: Actor,
   messageId: string,
-  { protocol, headers = [], span = 'all', frames }: AnswerStreamOptions,
+  { protocol, headers = [], span = 'all', place: held, frames }: AnswerStreamOptions,
 ): Promise<Opening> {
   const { message } = await readRows.run(ctx, actor, messageId, { from: 0, limit: 0 })
-  const opening = await openPaced(ctx, actor, message.conversation_id)
+  const opening = await openPaced(ctx, actor, message.conversation_id, held)
   return {
     headers,
     connect(sink) {
@@ -92,6 +94,7 @@ function createReading(deps: ReadingDeps, sink: Sink, frames: AnswerFrames) {
   /** While rows are read from the database, events only say that there are more of them. */
   let state: 'reading' | 'stale' | 'live' | 'over' = 'reading'
   let ended: Written | undefined
+  let failure: Written['failure']
   const place = createPlace()
 
   function write(text: string): void {
@@ -150,8 +153,10 @@ function createReading(deps: ReadingDeps, sink: Sink, frames: AnswerFrames) {
   }
 
   function take({ event }: Delivered): void {
+    if (event.type === 'message.failed' && event.payload.message_id === message.id) failure = event.payload.code
     if (event.type === 'message.done' && event.payload.message_id === message.id) {
-      ended = { ...message, status: 'cancelled', finish_reason: event.payload.finish_reason }
+      const { finish_reason } = event.payload
+      ended = failure ? { ...message, status: 'failed', failure } : { ...message, status: 'cancelled', finish_reason }
       stale()
       return
     }

@@ -53,7 +53,7 @@ export function createAnswerSteps(): AnswerSteps {
     const before = parts.get(change.id)
     const { delta: _, ...fields } = change
     const part = { ...before, ...fields } as Part
-    parts.set(change.id, part)
+    parts.set(change.id, withoutResult(part))
     if (part.type === 'tool' && !part.by_provider) calls.add(part.id)
     return { type: 'part', idx, change, part, before }
   }
@@ -70,6 +70,12 @@ export function createAnswerSteps(): AnswerSteps {
     isWaiting: () => callsIn(['waiting']).length > 0 && callsIn(GOING_ON).length === 0,
     waitingCalls: () => callsIn(['waiting']),
   }
+}
+
+/** No later step needs what a call returned, or the data of a part: together they may be large. */
+function withoutResult(part: Part): Part {
+  if (part.type === 'tool') return { ...part, output: undefined }
+  return part.type === 'data' ? { ...part, data: undefined } : part
 }
 
 /** The states of calls that go on without participants. */

@@ -1,11 +1,12 @@
 import { MAX_ROWS, readRows, type Written, type WrittenPiece } from '../../chat/answers/service-rows.ts'
+import type { StreamPlace } from '../../chat/events/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { isUnderWay } from '../../core/message-status.ts'
 import type { Protocol } from '../../metrics/protocols.ts'
 import { openAnswer, type Span } from './following.ts'
-import { createAnswerSteps, findEndOf, type RowStep } from './rules.ts'
+import { createAnswerSteps, findEndOf, listSegmentEnds, type RowStep } from './rules.ts'
 
 /** Rows of an answer between two waits for participants. */
 export interface Segment {
@@ -54,16 +55,16 @@ export async function findSegmentOf(
 }
 
 function toSegments(message: Written, rows: readonly WrittenPiece[]): Segment[] {
+  const ends = new Set(listSegmentEnds(rows))
   const steps = createAnswerSteps()
   const segments: Segment[] = [{ after: -1, steps: [], waiting: [] }]
-  for (const [n, row] of rows.entries()) {
+  for (const row of rows) {
     const last = segments.at(-1)!
     const step = steps.next(row)
     if (step) last.steps.push(step)
-    if (!steps.isWaiting() || rows[n + 1]?.at === row.at) continue
+    if (!ends.has(row.idx)) continue
     last.waiting = steps.waitingCalls().map(({ call_id }) => call_id)
-    const isLast = n === rows.length - 1
-    if (!isLast || message.status !== 'waiting') segments.push({ after: row.idx, steps: [], waiting: [] })
+    if (row !== rows.at(-1) || message.status !== 'waiting') segments.push({ after: row.idx, steps: [], waiting: [] })
   }
   return segments
 }
@@ -80,19 +81,32 @@ export function hasEnded({ message, segments }: ReadAnswer, segment: number): bo
   return segment < segments.length || message.status === 'waiting' || !isUnderWay(message)
 }
 
+/** How the end of an answer is waited for. */
+interface WaitOptions {
+  protocol: Protocol
+  span?: Span
+  place?: StreamPlace | undefined
+  /** Ends the waiting; then it fails with the reason of the signal. */
+  signal?: AbortSignal | undefined
+}
+
 /**
  * Waits for the end of an answer, or of a segment of it. It counts as a stream of the actor.
  *
- * @param options.signal ends the waiting; then it fails with the reason of the signal
  * @throws ChatError `not_found`; `too_many_streams`; `unavailable` when the service drains, or the actor may not read on
  */
 export async function waitForEnd(
   ctx: Context,
   actor: Actor,
   messageId: string,
-  { protocol, span, signal }: { protocol: Protocol; span?: Span; signal?: AbortSignal | undefined },
+  { protocol, span, place, signal }: WaitOptions,
 ): Promise<void> {
-  const opening = await openAnswer(ctx, actor, messageId, { protocol, ...(span && { span }), frames: () => SILENT })
+  const opening = await openAnswer(ctx, actor, messageId, {
+    protocol,
+    ...(span && { span }),
+    place,
+    frames: () => SILENT,
+  })
   if (signal?.aborted) {
     opening.cancel()
     throw signal.reason

@@ -1,5 +1,6 @@
 import OpenAI from 'openai'
 import { describe, expect, it, vi } from 'vitest'
+import type { Hooks } from '../../../lib/index.ts'
 import { useServices } from '../../assistant/runs/world.ts'
 import { createPuppet } from '../../support/assistant.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -8,11 +9,11 @@ import { startService, type TestService } from '../../support/service.ts'
 describeOnEachDatabase('chat completions', (openUrl) => {
   const servers = useServices(openUrl)
 
-  async function start() {
+  async function start(config: object = {}, hooks: Hooks = {}) {
     const puppet = createPuppet()
     const service = await startService(servers.url(), {
-      config: { features: { openai_api: true }, assistant: { drain_seconds: 0, name: 'Marvin' } },
-      ports: { assistant: puppet.assistant },
+      config: { features: { openai_api: true }, assistant: { drain_seconds: 0, name: 'Marvin' }, ...config },
+      ports: { assistant: puppet.assistant, hooks },
     })
     servers.services.push(service)
     const ada = await service.signIn('ada')
@@ -127,6 +128,51 @@ describeOnEachDatabase('chat completions', (openUrl) => {
     }
     await expect(read()).rejects.toMatchObject({ code: 'provider_error' })
     expect(text).toBe('Tw')
+  })
+
+  it('are not asked where there is no place for their stream, and are asked once', async () => {
+    const { service, openai, ada } = await start({ sse: { max_streams_per_user: 1 } })
+    const actor = await service.chat.users.actor(ada.id)
+    const stream = service.chat.events.followAll(actor)
+    await stream.next()
+    for (const streamed of [true, false])
+      await expect(
+        openai.chat.completions.create({ model: 'assistant', messages, stream: streamed }, { maxRetries: 0 }),
+      ).rejects.toMatchObject({ status: 429 })
+    await expect(openai.responses.create({ input: 'Why?' }, { maxRetries: 0 })).rejects.toMatchObject({ status: 429 })
+    expect((await ada.conversations.list()).conversations).toEqual([])
+    await stream.return(undefined)
+  })
+
+  it('fail where a hook of the application has withdrawn the answer', async () => {
+    const { openai, puppet } = await start({}, { afterAnswer: () => ({ withdraw: 'Not that.' }) })
+    for (const stream of [true, false]) {
+      const asked = openai.chat.completions.create({ model: 'assistant', messages, stream }).then(async (answer) => {
+        if (stream) for await (const _ of answer as AsyncIterable<unknown>);
+      })
+      const answer = await puppet.asked()
+      answer.say('Two.')
+      answer.end()
+      await expect(asked).rejects.toThrow()
+    }
+    const events: string[] = []
+    const streamed = await openai.responses.create({ input: 'Why?', stream: true })
+    const answer = await puppet.asked()
+    answer.say('Two.')
+    answer.end()
+    for await (const { type } of streamed) events.push(type)
+    expect(events.at(-1)).toBe('response.failed')
+  })
+
+  it('are not found whole while they are written', async () => {
+    const { openai, puppet, ada } = await start()
+    const { id } = await openai.responses.create({ input: 'Why?', background: true })
+    const answer = await puppet.asked()
+    answer.say('Tw')
+    await vi.waitUntil(async () => (await lastOf(ada)).content === 'Tw', { timeout: 15_000 })
+    const completion = id.replace('resp_', 'chatcmpl-')
+    await expect(openai.chat.completions.retrieve(completion, { maxRetries: 0 })).rejects.toMatchObject({ status: 409 })
+    answer.end()
   })
 
   it.each([

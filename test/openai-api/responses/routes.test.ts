@@ -274,6 +274,19 @@ describeOnEachDatabase('responses', (openUrl) => {
     [{ input: [{ role: 'system', content: 'Hm' }] }, 422, 'input'],
     [{ input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'data:' }] }] }, 422, 'input'],
     [{ input: 'x', store: false }, 422, 'store'],
+    [
+      {
+        input: [
+          { role: 'system', content: 'a\0' },
+          { role: 'user', content: 'x' },
+        ],
+      },
+      422,
+      'input',
+    ],
+    [{ input: 'x', instructions: '\ud800' }, 422, 'instructions'],
+    [{ input: 'x', conversation: '' }, 404, null],
+    [{ input: 'x', conversation: ' api' }, 404, null],
     [{ input: 'x', tools: [{ type: 'web_search' }] }, 422, 'tools'],
     [{ input: 'x', prompt: { id: 'p' } }, 422, 'prompt'],
     [{ input: 'x', model: 'gpt-9' }, 404, null],

@@ -16,7 +16,7 @@ const DEFAULTS = {
   bots: true,
   hooks: true,
   webhooks: true,
-  protocols: ['ui_stream'],
+  protocols: ['ui_stream', 'openai_api'],
   mcp: { url: '/mcp' },
   csrf: { cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
   access: {
