@@ -111,6 +111,11 @@ export function among({ dialect }: Pick<Queries, 'dialect'>, texts: Iterable<str
     : sql`= ANY (ARRAY(SELECT jsonb_array_elements_text(${jsonList(texts)}::jsonb)))`
 }
 
+/** {@link among} with the texts that a query finds: few rows of a small table, by which rows of a large one are looked up. */
+export function amongFound({ dialect }: Pick<Queries, 'dialect'>, query: Sql): Sql {
+  return dialect === 'sqlite' ? sql`IN (${query})` : sql`= ANY (ARRAY(${query}))`
+}
+
 /** {@link among} with numbers. */
 export function amongNumbers({ dialect }: Pick<Queries, 'dialect'>, numbers: readonly number[]): Sql {
   return dialect === 'sqlite'

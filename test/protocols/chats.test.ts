@@ -72,6 +72,27 @@ describeService('questions in chats', startPuppet, (service) => {
     expect(conversation_id).not.toBe(first.conversation_id)
   })
 
+  it('asks below the answer before, where the last one of the client is deleted', async () => {
+    const { ada } = world
+    const first = await askAndEnd(ada)
+    const second = await askAndEnd(ada)
+    const third = await askAndEnd(ada)
+    await ada.messages.remove(third.id, {})
+    const next = await askAndEnd(ada, { answer_ids: [first.id, second.id, third.id] })
+    expect(next.parent_id).toBe(second.id)
+    await ada.messages.remove(next.id, {})
+    expect((await askAndEnd(ada, { answer_ids: [third.id, next.id] })).parent_id).toBe(second.id)
+  })
+
+  it('finds the last answer among many replies', async () => {
+    const { ada } = world
+    const root = await askAndEnd(ada)
+    const answer = await askAndEnd(ada)
+    for (const n of times(25, (n) => n)) await ada.messages.reply(root.id, { content: `note ${n}`, role: 'user' })
+    const again = await askAndEnd(ada, { kind: 'again', answer_ids: [root.id] })
+    expect(again).toMatchObject({ variant_of: answer.id, parent_id: root.id })
+  })
+
   it('asks again, and anew, as a variant; the name moves to a variant of the root', async () => {
     const { ada } = world
     const first = await askAndEnd(ada)
@@ -140,19 +161,35 @@ describeService('questions in chats', startPuppet, (service) => {
     ;(await service.puppet.asked()).end()
   })
 
+  /** Gives a user names of nothing, the first one least used. */
+  const fillNames = (userId: string, conversation_id: string, count: number) =>
+    ctx().db.run(sql`INSERT INTO chats (user_id, name, conversation_id, root_id, created_at)
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(${count} AS INTEGER))
+      SELECT ${userId}, 'old-' || i, ${conversation_id}, CAST(NULL AS TEXT), i FROM n`)
+
   it('keeps the names that were used last', async () => {
     const { ada } = world
     const first = await askAndEnd(ada)
     await ctx().db.run(sql`DELETE FROM chats WHERE user_id = ${ada.id} AND name <> ${name}`)
-    const rows = sql`INSERT INTO chats (user_id, name, conversation_id, root_id, created_at)
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
-      SELECT ${ada.id}, 'old-' || i, ${first.conversation_id}, CAST(NULL AS TEXT), i FROM n`
-    await ctx().db.run(rows)
+    await fillNames(ada.id, first.conversation_id, 9_999)
     await askAndEnd(ada, { name: `${name}-last` })
     const names = await ctx().db.all<{ name: string }>(
       sql`SELECT name FROM chats WHERE user_id = ${ada.id} AND name IN (${name}, ${`${name}-last`}, 'old-1', 'old-2')`,
     )
     expect(names.map((row) => row.name).sort()).toEqual([name, `${name}-last`, 'old-2'].sort())
+    await ctx().db.run(sql`DELETE FROM chats WHERE user_id = ${ada.id}`)
+  })
+
+  it('keeps them also where a thread without a name gets one with another first question', async () => {
+    const { ada } = world
+    const first = await askAndEnd(ada)
+    await ctx().db.run(sql`DELETE FROM chats WHERE user_id = ${ada.id}`)
+    await fillNames(ada.id, first.conversation_id, 10_000)
+    await askAndEnd(ada, { name: first.id, kind: 'edit', content: 'How?', message_id: first.id })
+    const names = await ctx().db.all<{ name: string }>(
+      sql`SELECT name FROM chats WHERE user_id = ${ada.id} AND name IN (${first.id}, 'old-1', 'old-2')`,
+    )
+    expect(names.map((row) => row.name).sort()).toEqual([first.id, 'old-2'].sort())
     await ctx().db.run(sql`DELETE FROM chats WHERE user_id = ${ada.id}`)
   })
 })

@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { among, isErasedAuthor, literal, type Micros, type Sql, sql, where } from '../../storage/sql.ts'
+import { among, amongFound, isErasedAuthor, literal, type Micros, type Sql, sql, where } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { ApprovalState } from './schema.ts'
 
@@ -75,17 +75,13 @@ export async function listApprovals(
       state === 'waiting' ? sql`c.approval = 'waiting'` : sql`c.approval IS NOT NULL`,
       state !== undefined && state !== 'waiting' && sql`c.approval = ${state}`,
       conversation_id === undefined
-        ? sql`c.conversation_id ${oneOf(db, sql`SELECT p.conversation_id FROM participants p WHERE p.user_id = ${userId}`)}`
+        ? sql`c.conversation_id ${amongFound(db, sql`SELECT p.conversation_id FROM participants p WHERE p.user_id = ${userId}`)}`
         : sql`c.conversation_id = ${conversation_id}`,
       isAfter,
     ],
     limit,
   })
 }
-
-/** PostgreSQL looks an array up in an index, also when it knows nothing of the table; it would join a subquery. */
-const oneOf = ({ dialect }: Queries, query: Sql) =>
-  dialect === 'sqlite' ? sql`IN (${query})` : sql`= ANY (ARRAY(${query}))`
 
 function findOwn(
   db: Queries,

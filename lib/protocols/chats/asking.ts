@@ -93,7 +93,8 @@ async function askAgain(ctx: Context, actor: Actor, chat: Chat, question: ChatQu
       if (parent_id !== null) return
       // The name moves to the new variant of the root.
       const row = { ...named, root_id: id, created_at: ctx.now() }
-      if (!(await insertChat(tx, row))) await setChatRoot(tx, row)
+      if (await insertChat(tx, row)) await deleteLeastUsed(tx, user_id, MAX_CHATS)
+      else await setChatRoot(tx, row)
     },
   })
 }

@@ -11,7 +11,7 @@ export async function readBranch(db: Queries, chat: Chat, leaf?: string): Promis
   const id = leaf === undefined ? undefined : toMessageId(leaf)
   const [named] = id === undefined ? [] : await listPlaced(db, [id])
   if (leaf !== undefined && (named?.set_id !== chat.set_id || named.is_gone)) throw new ChatError('not_found')
-  const newest = named ?? (await findNewestAnswer(db, { root_id: chat.root_id! }))
+  const newest = named ?? (await findNewestAnswer(db, chat.root_id!))
   const { root_id, path } = (await findPath(db, newest?.id ?? chat.root_id!))!
   return (await listBranch(db, root_id, pathsDownTo(path))).filter(({ is_gone }) => !is_gone)
 }

@@ -1,6 +1,6 @@
 import { CONTENT_SIZE } from '../../storage/answer-parts.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, isErasedAuthor, sql } from '../../storage/sql.ts'
+import { among, isErasedAuthor, type Sql, sql } from '../../storage/sql.ts'
 
 /** A message of a branch, without its text. */
 export interface BranchRow {
@@ -21,9 +21,17 @@ export function listBranch(db: Queries, rootId: string, paths: readonly string[]
   )
 }
 
+/** Where a message is in its thread. */
+export interface PathRow {
+  root_id: string
+  path: string
+  /** The number of its replies, deleted ones included. */
+  reply_count: number
+}
+
 /** The path of a message in its thread. By primary key. */
-export function findPath(db: Queries, id: string): Promise<{ root_id: string; path: string } | undefined> {
-  return db.get(sql`SELECT root_id, path FROM messages WHERE id = ${id}`)
+export function findPath(db: Queries, id: string): Promise<PathRow | undefined> {
+  return db.get<PathRow>(sql`SELECT root_id, path, reply_count FROM messages WHERE id = ${id}`)
 }
 
 /** An answer among those at its place. */
@@ -33,16 +41,24 @@ export interface VariantRow {
 }
 
 /**
- * The answers at the places of these ones that are not deleted, oldest first: each with the one for which it is listed. Roots are
- * found by arrival, and replies by their parent.
+ * The answers at the places of these ones that are not deleted, oldest first: each with the one for which it is listed. By primary
+ * key, and by variants_of_answer.
  */
-export function listVariants(db: Queries, ids: readonly string[]): Promise<VariantRow[]> {
-  return db.all<VariantRow>(
-    sql`SELECT o.id, m.id AS of_id FROM messages m
-       JOIN messages o ON o.conversation_id = m.conversation_id AND o.role = 'assistant'
-        AND coalesce(o.variant_of, o.id) = coalesce(m.variant_of, m.id)
-        AND (o.parent_id = m.parent_id OR (o.parent_id IS NULL AND m.parent_id IS NULL))
-      WHERE m.id ${among(db, ids)} AND o.deleted_at IS NULL AND NOT ${isErasedAuthor(sql`o.posted_by`)}
-      ORDER BY o.created_at`,
+export async function listVariants(db: Queries, ids: readonly string[]): Promise<VariantRow[]> {
+  const own = await db.all<{ id: string; first_id: string }>(
+    sql`SELECT id, coalesce(variant_of, id) AS first_id FROM messages WHERE id ${among(db, ids)}`,
+  )
+  const firsts = [...new Set(own.map(({ first_id }) => first_id))]
+  const all = await db.all<{ id: string; first_id: string }>(
+    sql`SELECT id, first_id FROM (${variantsWhere(sql`o.id ${among(db, firsts)}`)}
+      UNION ALL ${variantsWhere(sql`o.variant_of ${among(db, firsts)} AND o.variant_of IS NOT NULL`)}) variants
+      ORDER BY created_at, id`,
+  )
+  return all.flatMap(({ id, first_id }) =>
+    own.flatMap((of) => (of.first_id === first_id ? [{ id, of_id: of.id }] : [])),
   )
 }
+
+const variantsWhere = (isVariant: Sql) =>
+  sql`SELECT o.id, coalesce(o.variant_of, o.id) AS first_id, o.created_at FROM messages o
+    WHERE ${isVariant} AND o.role = 'assistant' AND o.deleted_at IS NULL AND NOT ${isErasedAuthor(sql`o.posted_by`)}`

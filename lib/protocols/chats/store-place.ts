@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { among, isErasedAuthor, type Sql, sql } from '../../storage/sql.ts'
+import { among, amongFound, isErasedAuthor, sql } from '../../storage/sql.ts'
 
 /** A message of a thread, as far as the place of a question depends on it. */
 export interface PlacedMessage {
@@ -23,32 +23,42 @@ export function listPlaced(db: Queries, ids: readonly string[]): Promise<PlacedM
   return db.all<PlacedMessage>(sql`${PLACED} WHERE m.id ${among(db, ids)}`)
 }
 
-const NEWEST = sql`ORDER BY m.created_at DESC LIMIT 1`
+const NOT_GONE = sql`m.role = 'assistant' AND m.deleted_at IS NULL AND NOT ${isErasedAuthor(sql`m.posted_by`)}`
 
-/** The newest answer of a thread, or of those below one message. By messages_by_arrival, and by parent_id. */
-export async function findNewestAnswer(
-  db: Queries,
-  where: { root_id: string } | { parent_id: string },
-): Promise<PlacedMessage | undefined> {
-  const place: Sql = 'root_id' in where ? sql`m.root_id = ${where.root_id}` : sql`m.parent_id = ${where.parent_id}`
+/** The newest answer of a thread. By messages_by_arrival. */
+export function findNewestAnswer(db: Queries, rootId: string): Promise<PlacedMessage | undefined> {
   return db.get<PlacedMessage>(
-    sql`${PLACED} WHERE ${place} AND m.role = 'assistant' AND m.deleted_at IS NULL
-        AND NOT ${isErasedAuthor(sql`m.posted_by`)} ${NEWEST}`,
+    sql`${PLACED} WHERE m.root_id = ${rootId} AND ${NOT_GONE} ORDER BY m.created_at DESC LIMIT 1`,
+  )
+}
+
+/** The last answer among those at these paths of a thread. By (root_id, path). */
+export function findLastAnswer(
+  db: Queries,
+  rootId: string,
+  paths: readonly string[],
+): Promise<PlacedMessage | undefined> {
+  return db.get<PlacedMessage>(
+    sql`${PLACED} WHERE m.root_id = ${rootId} AND m.path ${among(db, paths)} AND ${NOT_GONE} ORDER BY m.path DESC LIMIT 1`,
   )
 }
 
 /** An answer under way in a thread of these variants of a root that this user has asked for. By small tables. */
 export async function findOwnUnderWay(db: Queries, setId: string, userId: string): Promise<string | undefined> {
-  const inSet = sql`EXISTS (SELECT 1 FROM messages r WHERE r.id = m.root_id AND coalesce(r.variant_of, r.id) = ${setId})`
-  const row = await db.get<{ message_id: string }>(
-    sql`SELECT a.message_id FROM answers_under_way a JOIN messages m ON m.id = a.message_id
-      WHERE m.posted_by = ${userId} AND ${inSet}
-      UNION SELECT c.message_id FROM tool_calls c JOIN messages m ON m.id = c.message_id
-      WHERE c.user_id = ${userId} AND c.approval = 'waiting' AND ${inSet}
-      LIMIT 1`,
+  const row = await db.get<{ id: string }>(
+    sql`SELECT m.id FROM messages m JOIN messages r ON r.id = m.root_id
+      WHERE m.id ${amongFound(
+        db,
+        sql`${WRITTEN} UNION ALL SELECT c.message_id FROM tool_calls c WHERE c.user_id = ${userId} AND c.approval = 'waiting'`,
+      )} AND m.posted_by = ${userId} AND coalesce(r.variant_of, r.id) = ${setId} LIMIT 1`,
   )
-  return row?.message_id
+  return row?.id
 }
+
+const WRITTEN = sql`SELECT a.message_id FROM answers_under_way a`
+
+/** By approvals_waiting. */
+const WAITING = sql`SELECT c.message_id FROM tool_calls c WHERE c.approval = 'waiting'`
 
 /** An answer under way. */
 export interface RunningAnswer {
@@ -57,21 +67,22 @@ export interface RunningAnswer {
 }
 
 /**
- * The newest answer that is written in the chat that a user has named, or in the thread with that root; with `waiting`, also one
- * that waits for participants. By keys, and by small tables.
+ * The answer that is written in the chat that a user has named, or in the thread with that root: the newest one that the user
+ * has asked for, else the newest one. With `waiting`, also one that waits for participants; with `message_id`, that one alone.
+ * By keys, and by small tables.
  */
 export function findRunning(
   db: Queries,
   { user_id, name }: { user_id: string; name: string },
-  { waiting }: { waiting: boolean },
+  { waiting, message_id }: { waiting: boolean; message_id?: string | undefined },
 ): Promise<RunningAnswer | undefined> {
-  const inChat = sql`m.root_id = coalesce((SELECT h.root_id FROM chats h WHERE h.user_id = ${user_id} AND h.name = ${name}), ${name})`
-  const written = sql`SELECT m.id AS message_id, m.status, m.created_at
-       FROM answers_under_way a JOIN messages m ON m.id = a.message_id WHERE m.role = 'assistant' AND ${inChat}`
-  const stopped = sql`UNION SELECT m.id, m.status, m.created_at
-       FROM messages m WHERE m.status = 'waiting' AND m.deleted_at IS NULL AND ${inChat}`
+  const root = sql`coalesce((SELECT h.root_id FROM chats h WHERE h.user_id = ${user_id} AND h.name = ${name}), ${name})`
+  const underWay = waiting ? sql`${WRITTEN} UNION ALL ${WAITING}` : WRITTEN
+  // An expression, so that no database reads the thread instead of the few answers under way.
   return db.get<RunningAnswer>(
-    sql`SELECT message_id, status FROM (${written} ${waiting ? stopped : sql``}) running
-      ORDER BY created_at DESC LIMIT 1`,
+    sql`SELECT m.id AS message_id, m.status FROM messages m
+      WHERE m.id ${amongFound(db, underWay)} AND m.root_id || '' = ${root} AND m.role = 'assistant' AND m.deleted_at IS NULL
+        ${message_id === undefined ? sql`` : sql`AND m.id = ${message_id}`}
+      ORDER BY CASE WHEN m.posted_by = ${user_id} THEN 0 ELSE 1 END, m.created_at DESC LIMIT 1`,
   )
 }

@@ -85,6 +85,7 @@ import { tools } from './0095-tools.ts'
 import { generatedFiles } from './0096-generated-files.ts'
 import { chats } from './0097-chats.ts'
 import { questionContext } from './0098-question-context.ts'
+import { variantsOfAnswers } from './0099-variants-of-answers.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -207,6 +208,7 @@ export const MIGRATIONS: readonly Migration[] = [
   generatedFiles,
   chats,
   questionContext,
+  variantsOfAnswers,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */
