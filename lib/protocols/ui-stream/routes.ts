@@ -24,7 +24,7 @@ export const send = route({
   tag: 'Compatibility',
   summary: 'Ask in a chat, as `useChat` of the AI SDK does, and stream the answer',
   description:
-    "The answer in the AI SDK's UI message stream (5, 6 and 7). Only the last message is stored, below the last answer of the body that belongs to the chat; with `messageId`, and with `regenerate-message`, the answer is a variant. A message of the assistant with parts `approval-responded` decides on calls of tools, and streams what follows. Closing the connection stops nothing.",
+    "The answer in the AI SDK's UI message stream (5, 6 and 7). Only the last message is stored, below the last answer of the body that belongs to the chat and is not deleted; with `messageId`, and with `regenerate-message`, the answer is a variant. A message of the assistant with parts `approval-responded` decides on calls of tools, and streams what follows. Closing the connection stops nothing.",
   access: 'session',
   answer: 'frames',
   headers: UiChatHeaders,

@@ -16,19 +16,34 @@ export type UiWish =
     }
   | { kind: 'decide'; message_id: string; decisions: { call_id: string; approve: boolean; reason?: string }[] }
 
-/** A request without the contents of the history, which is not read: it may have texts of any length. */
+/** A request without what is not read, which may have texts of any length: the history, and the contents of answers. */
 export function withoutHistory(request: unknown): object {
   if (typeof request !== 'object' || request === null) return {}
-  const { messages, messageId } = request as { messages?: unknown; messageId?: unknown }
-  if (!Array.isArray(messages)) return request
-  const isRead = (message: { id?: unknown }, n: number) =>
-    n === messages.length - 1 || (messageId !== undefined && message.id === messageId)
-  const read = messages.map((message: unknown, n) => {
-    if (typeof message !== 'object' || message === null || isRead(message, n)) return message
-    const { id, role } = message as { id?: unknown; role?: unknown }
+  const { messages, message, messageId } = request as { messages?: unknown; message?: unknown; messageId?: unknown }
+  const single = message === undefined ? {} : { message: withoutContents(message) }
+  if (!Array.isArray(messages)) return { ...request, ...single }
+  const isRead = (each: { id?: unknown }, n: number) =>
+    n === messages.length - 1 || (messageId !== undefined && each.id === messageId)
+  const read = messages.map((each: unknown, n) => {
+    if (typeof each !== 'object' || each === null) return each
+    if (isRead(each, n)) return withoutContents(each)
+    const { id, role } = each as { id?: unknown; role?: unknown }
     return { ...(id !== undefined && { id }), role }
   })
-  return { ...request, messages: read }
+  return { ...request, ...single, messages: read }
+}
+
+/** A message; of an answer only what is decided in it. */
+function withoutContents(message: unknown): unknown {
+  const { role, parts } = (message ?? {}) as { role?: unknown; parts?: unknown }
+  if (role !== 'assistant' || !Array.isArray(parts)) return message
+  return { ...(message as object), parts: parts.map(withoutContent) }
+}
+
+function withoutContent(part: unknown): unknown {
+  if (typeof part !== 'object' || part === null) return part
+  const { text: _, url: __, ...rest } = part as { text?: unknown; url?: unknown }
+  return rest
 }
 
 /**

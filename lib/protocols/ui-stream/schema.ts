@@ -82,7 +82,7 @@ export type UiChatRequest = v.InferOutput<typeof UiChatRequest>
 /** How a stream is read. */
 export const UiStreamRequest = v.object({ ui_version: Version })
 
-/** What is stopped; without an id, what runs or waits. */
+/** What is stopped; without an id, what runs or waits: first what the caller has asked. */
 export const UiStopInput = v.object({
   activeStreamId: v.optional(opaque(MAX_LENGTH.ui_id)),
 })

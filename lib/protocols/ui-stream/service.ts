@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
+import { isId } from '../../core/schema.ts'
 import { useCase } from '../../core/use-case.ts'
 import { askInChat } from '../chats/asking.ts'
 import { getChatFor } from '../chats/finding.ts'
@@ -50,11 +51,11 @@ export const openSend = useCase({
     if (wish.kind === 'decide') {
       const { message_id, decisions } = wish
       await assertInChat(ctx, actor, name, message_id)
-      const span = {
-        after: await findSegmentOf(ctx, actor, message_id, new Set(decisions.map((each) => each.call_id))),
-      }
       await decideEach.run(ctx, actor, message_id, { decisions })
-      return stream(ctx, actor, message_id, { span, ui_version })
+      // After the decision: others may have decided on other calls until then, which has ended a segment.
+      const callIds = new Set(decisions.map(({ call_id }) => call_id))
+      const after = await findSegmentOf(ctx, actor, message_id, callIds)
+      return stream(ctx, actor, message_id, { span: { after }, ui_version })
     }
     const { new_id, ...question } = wish
     const key = request.idempotency_key ?? (new_id ? keyOf(name, new_id) : undefined)
@@ -74,7 +75,7 @@ async function assertInChat(ctx: Context, actor: Actor, name: string, messageId:
 }
 
 /**
- * The stream of the answer that is written in a chat, from its first row; `undefined` without one, while it waits, and for a chat
+ * The stream of the answer that is written in a chat, that of the actor before those of others, from its first row; `undefined` without one, while it waits, and for a chat
  * that the actor does not know.
  *
  * @throws ChatError `too_many_streams`; `unavailable`
@@ -107,9 +108,10 @@ export const openMessage = useCase({
 })
 
 /**
- * Stops the answer that runs or waits in a chat; the text so far is kept.
+ * Stops the answer that runs or waits in a chat: the one that is named, else the newest one of the actor, else the newest one. The
+ * text so far is kept.
  *
- * @returns `undefined` when none does, or another one than is named, and for a chat that the actor does not know
+ * @returns `undefined` without one, and for a chat that the actor does not know
  * @throws ChatError `forbidden` as `answers.cancel`
  */
 export const stop = useCase({
@@ -118,8 +120,9 @@ export const stop = useCase({
   errors: ['forbidden'],
   run: async (ctx, actor, name, { activeStreamId }): Promise<CancelledAnswer | undefined> => {
     const { user_id } = actor
-    const running = isChatName(name) ? await findRunning(ctx.db, { user_id, name }, { waiting: true }) : undefined
-    if (!running || (activeStreamId !== undefined && activeStreamId !== running.message_id)) return undefined
+    if (!isChatName(name) || (activeStreamId !== undefined && !isId(activeStreamId))) return undefined
+    const running = await findRunning(ctx.db, { user_id, name }, { waiting: true, message_id: activeStreamId })
+    if (!running) return undefined
     return cancel.run(ctx, actor, running.message_id).catch(unlessUnknown)
   },
 })

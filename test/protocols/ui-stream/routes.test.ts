@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readEvents } from '../../../lib/client/event-stream.ts'
 import { defineTool } from '../../../lib/index.ts'
 import type { MessageBefore } from '../../../lib/ports.ts'
+import { send } from '../../../lib/protocols/ui-stream/responses.ts'
 import type { UiFrame } from '../../../lib/protocols/ui-stream/schema-frames.ts'
 import { ANY, call } from '../../assistant/runs/world.ts'
 import { createPuppet } from '../../support/assistant.ts'
@@ -164,6 +165,35 @@ describeOnEachDatabase("the AI SDK's UI message stream", (openUrl) => {
     expect((await get('/api/ui/chat/%00/stream')).response.status).toBe(204)
     const bare = await fetch(`${service.base_url}/api/ui/chat/trip/stop`, { method: 'POST', headers: own })
     expect(bare.status).toBe(202)
+  })
+
+  it('stops and resumes the answer of the caller, or the one that is named, where others ask in the same thread', async () => {
+    await start()
+    const { ada, grace } = world
+    const root = await ada.messages.postRoot(world.conversation_id, { content: 'A?', role: 'assistant' })
+    ;(await puppet.asked()).end()
+    await service.idle()
+    const askBelow = async (person: typeof ada) => {
+      const { message_id } = await person.messages.reply(root.message_id, { content: 'B?', role: 'assistant' })
+      await puppet.asked()
+      return message_id
+    }
+    const chat = `/api/ui/chat/${root.message_id}`
+    const status = async (id: string) => (await ada.messages.get(id)).status
+    const first = await askBelow(ada)
+    const second = await askBelow(ada)
+    const others = await askBelow(grace)
+    const resumed = await get(`${chat}/stream`)
+    expect(await resumed.next()).toMatchObject({ type: 'start', messageId: second })
+    await resumed.leave()
+    const all = async () => [await status(first), await status(second), await status(others)]
+    expect((await post(`${chat}/stop`, { activeStreamId: first })).response.status).toBe(202)
+    expect(await all()).toEqual(['cancelled', 'streaming', 'streaming'])
+    expect((await post(`${chat}/stop`, {})).response.status).toBe(202)
+    expect(await all()).toEqual(['cancelled', 'cancelled', 'streaming'])
+    for (const id of [second, 'nonsense', 'a\u0000'])
+      expect((await post(`${chat}/stop`, { activeStreamId: id })).response.status).toBe(204)
+    expect(await status(others)).toBe('streaming')
   })
 
   it('asks a question with the same id once, and streams its answer from the first row', async () => {
@@ -429,6 +459,41 @@ describeOnEachDatabase("the AI SDK's UI message stream", (openUrl) => {
       const two = { id: 'trip', messages: [responded(messageId, calls.slice(1), [true])] }
       const second = await (await post('/api/ui/chat', two)).rest()
       expect(types(second)).toEqual(expect.arrayContaining(['data-approval', 'tool-output-available', 'finish']))
+    })
+
+    it('streams what follows a decision, also where others decide on another call just before', async () => {
+      await startAsking()
+      const asked = await (await ask('trip', 'Why?')).rest()
+      const messageId = (asked[0] as { messageId: string }).messageId
+      const calls = asked.filter((each) => each !== '[DONE]' && each.type === 'tool-approval-request') as Approval[]
+      const ctx = innerState(service.chat)
+      const actor = await service.chat.users.actor(world.ada.id)
+      const write: typeof ctx.write = async (work) => {
+        await world.ada.approvals.decide(calls[0]!.toolCallId, { approve: false })
+        return ctx.write(work)
+      }
+      const messages = [responded(messageId, calls.slice(1), [true])] as never[]
+      const frames = await read(await send({ ...ctx, write }, actor, { id: 'trip', messages })).rest()
+      expect(types(frames)).toEqual(expect.arrayContaining(['tool-output-available', 'finish']))
+      expect(frames.at(-2)).toMatchObject({ finishReason: 'stop' })
+    })
+
+    it('reads only the decisions of an answer, however long it is', async () => {
+      await startAsking()
+      const asked = await (await ask('trip', 'Why?')).rest()
+      const messageId = (asked[0] as { messageId: string }).messageId
+      const calls = asked.filter((each) => each !== '[DONE]' && each.type === 'tool-approval-request') as Approval[]
+      const decided = responded(messageId, calls, [true, false])
+      const parts = [
+        { type: 'text', text: 'a'.repeat(300_000) },
+        { type: 'file', url: 'a'.repeat(5_000) },
+        ...decided.parts,
+      ]
+      for (const history of [{ messages: [{ ...decided, parts }] }, { message: { ...decided, parts } }]) {
+        const { response, rest } = await post('/api/ui/chat', { id: 'trip', ...history })
+        expect(response.status).toBe(200)
+        expect((await rest()).at(-2)).toMatchObject({ finishReason: 'stop' })
+      }
     })
 
     it('refuses decisions without the right, all of them', async () => {
