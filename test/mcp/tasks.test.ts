@@ -1,12 +1,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ApprovalOptions } from '../../lib/index.ts'
 import { defineTool } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { ANY, askIn, call, useServices } from '../assistant/runs/world.ts'
 import { createPuppet } from '../support/assistant.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { describeService } from '../support/describe-service.ts'
 import { callMcp, type McpOptions, type Rpc, readRpc, sendMcp } from '../support/mcp.ts'
-import { startService, startThread, type TestService } from '../support/service.ts'
+import { innerState, startService, startThread, type TestService, times } from '../support/service.ts'
 
 const TASKS = 'io.modelcontextprotocol/tasks'
 const WITH_TASKS = { extensions: { [TASKS]: {} } }
@@ -168,12 +169,12 @@ describe('an answer as a task of MCP', () => {
 describeOnEachDatabase('a task that waits for an approval', (openUrl) => {
   const { start } = useServices(openUrl)
 
-  async function waiting(approval: ApprovalOptions) {
+  async function waiting(approval: ApprovalOptions, count = 1) {
     let paid = 0
     const pay = defineTool({ description: 'Pays', input: ANY, approval, run: () => ++paid })
     const { service } = await start({
       tools: { pay },
-      script: ({ step }) => (step === 1 ? [call('pay', { amount: 5 })] : ['Well.']),
+      script: ({ step }) => (step === 1 ? times(count, () => call('pay', { amount: 5 })) : ['Well.']),
     })
     const world = await askIn(service)
     await world.untilWaiting()
@@ -231,6 +232,30 @@ describeOnEachDatabase('a task that waits for an approval', (openUrl) => {
     expect((await untilEnded()).status).toBe('complete')
     expect(await calls()).toMatchObject([{ state: 'denied' }])
     expect(paid()).toBe(0)
+  })
+
+  it('is decided as a whole, or not at all: in one transaction, once the limits allow all of it', async () => {
+    const world = await waiting({ by: 'asker', keys: true }, 2)
+    const { task, key, message_id, untilEnded, ada, service } = world
+    const ids = (await ada.approvals.list({})).approvals.map(({ call_id }) => call_id)
+    expect(ids).toHaveLength(2)
+    const inputResponses = {
+      [ids[0]!]: { action: 'decline' },
+      [ids[1]!]: { action: 'accept', content: { approve: true } },
+    }
+    const update = () => task('update', message_id, { key, capabilities: WITH_FORMS }, { inputResponses })
+    const { id } = await ada.limits.createProfile({ name: 'slow', params: { requests_per_second: 0.001, burst: 1 } })
+    const route = { method: 'POST', path: '/api/approvals/{call_id}' } as const
+    const assigned = await ada.limits.createAssignment({ profile_id: id, ...route })
+    expect(await update()).toMatchObject({ code: 429 })
+    const states = async () => (await ada.approvals.list({})).approvals.map(({ state }) => state)
+    expect(await states()).toEqual(['waiting', 'waiting'])
+    await ada.limits.deleteAssignment(assigned.id)
+    expect(await update()).toMatchObject({ resultType: 'complete' })
+    expect((await untilEnded()).status).toBe('complete')
+    expect(await states()).toEqual(['denied', 'approved'])
+    const instants = await innerState(service.chat).db.all(sql`SELECT DISTINCT at FROM approval_votes`)
+    expect(instants).toHaveLength(1)
   })
 
   it('is decided by no agent where keys may not decide, whatever its caller is', async () => {

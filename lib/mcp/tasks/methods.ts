@@ -1,6 +1,6 @@
 import { cancel } from '../../chat/answers/service.ts'
 import { Decision } from '../../chat/approvals/schema.ts'
-import { decide } from '../../chat/approvals/service.ts'
+import { decideEach } from '../../chat/approvals/service-each.ts'
 import type { McpScope } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { bind, parseInput } from '../../core/use-case.ts'
@@ -42,26 +42,21 @@ export const cancelTask = taskMethod('chat:ask', async (call, taskId) => {
   return {}
 })
 
-/** Decides on calls of an answer. Calls that do not wait for the caller are passed over: others may have decided. */
+/** Decides on calls of an answer, all or none. Calls that do not wait for the caller are passed over: others may have decided. */
 export const updateTask = taskMethod('chat:ask', async (call, taskId) => {
   const { ctx, actor, request } = call
   const { inputResponses } = request.params
   if (!isObject(inputResponses)) throw invalidParams('"inputResponses" must be an object.')
-  const due = await listDecidable(call, await findAnswer(call, taskId))
-  const decisions = due.flatMap(({ call_id }) => {
+  const answer = await findAnswer(call, taskId)
+  const decisions = (await listDecidable(call, answer)).flatMap(({ call_id }) => {
     const decision = Object.hasOwn(inputResponses, call_id) ? toDecision(inputResponses[call_id]) : undefined
     return decision ? [{ call_id, ...decision }] : []
   })
-  for (const { call_id, ...decision } of decisions) {
-    await takeFromLimit(ctx, actor, { method: 'POST', path: '/api/approvals/{call_id}' })
-    await bind(ctx, decide)(actor, call_id, decision).catch(passOverDecided)
-  }
+  if (decisions.length === 0) return {}
+  for (const _ of decisions) await takeFromLimit(ctx, actor, { method: 'POST', path: '/api/approvals/{call_id}' })
+  await bind(ctx, decideEach)(actor, answer.id, { decisions })
   return {}
 })
-
-function passOverDecided(error: unknown): void {
-  if (!(error instanceof ChatError && error.code === 'conflict')) throw error
-}
 
 /**
  * What a form says: a user who declines it denies the call, one who dismisses it has not decided.
