@@ -48,11 +48,11 @@ export function bounded(message: Message, most: number): BoundedMessage {
   return { ...shorter, cut: size - sizeOf(shorter) }
 }
 
-/** The beginning of a text that takes at most `room` bytes as JSON. No character is split. */
-export function beginning(text: string, room: number): string {
+/** The beginning of a text that takes at most `room` bytes: as JSON, or as `size` counts it. No character is split. */
+export function beginning(text: string, room: number, size: (text: string) => number = sizeOf): string {
   let start = text
-  for (let size = sizeOf(start); size > room && start !== ''; size = sizeOf(start)) {
-    const length = Math.min(start.length - 1, Math.floor((start.length * Math.max(room, 0)) / size))
+  for (let bytes = size(start); bytes > room && start !== ''; bytes = size(start)) {
+    const length = Math.min(start.length - 1, Math.floor((start.length * Math.max(room, 0)) / bytes))
     start = start.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
   }
   return start

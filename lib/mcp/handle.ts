@@ -4,6 +4,7 @@ import { readAtMost } from '../core/body.ts'
 import { ChatError } from '../core/errors.ts'
 import { assertBodyAcceptable, parseJson, utf8 } from '../core/json-body.ts'
 import { EVENT_STREAM } from '../core/sse-format.ts'
+import { toWebStream } from '../live/readers/web-stream.ts'
 import { readAccept } from './accept.ts'
 import { answerMcp, type StreamedReply, type WholeReply } from './answer.ts'
 import { toRpcFailure } from './failures.ts'
@@ -46,29 +47,18 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-function toStream(reply: StreamedReply): Response {
+/** A stream as a response. What its client does not read in time is not sent meanwhile. */
+export function toStream(reply: StreamedReply): Response {
   const encoder = new TextEncoder()
-  let close = () => {}
-  let isOver = false
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        close = reply.open({
-          write: (text) => controller.enqueue(encoder.encode(text)),
-          end() {
-            if (!isOver) controller.close()
-            isOver = true
-          },
-          pending: () => -(controller.desiredSize ?? 0),
-          drained: async () => {},
-        })
-      },
-      cancel() {
-        isOver = true
-        close()
-      },
-    },
-    new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
-  )
+  const body = toWebStream({
+    connect: ({ write, end, pending, drained, progress }) =>
+      reply.open({
+        write: (text) => write({ bytes: encoder.encode(text), events: [] }),
+        end,
+        pending,
+        drained,
+        ...(progress && { progress }),
+      }),
+  })
   return new Response(body, { headers: STREAM_HEADERS })
 }

@@ -1,5 +1,5 @@
 import type { Message } from '../../chat/messages/schema.ts'
-import { MAX_RESULT_BYTES } from '../bounds.ts'
+import { beginning, MAX_RESULT_BYTES } from '../bounds.ts'
 import { toUri } from './uri.ts'
 
 /** The maximum size of the text of a resource, without the URI of the rest. */
@@ -39,12 +39,12 @@ export function toMarkdown(message: AuthoredMessage, room: number, from = 0): st
   const files = attachments.map(({ name }) => `file: ${name}`).join('\n')
   const before = [
     heading,
-    ...(prompt !== undefined && from === 0 ? [`_asked:_\n\n${quoted(beginning(prompt, room / 4))}`] : []),
+    ...(prompt !== undefined && from === 0 ? [`_asked:_\n\n${quoted(beginning(prompt, room / 4, quotedSize))}`] : []),
   ]
   const after = files && from === 0 ? [quoted(files)] : []
   const left = room - Buffer.byteLength([...before, ...after].join('\n\n')) - 300
   const text = content.slice(from)
-  const shown = beginning(text, left)
+  const shown = beginning(text, left, quotedSize)
   const end = from + shown.length
   const rest = shown === text ? [] : [`_continued at ${toUri({ conversation_id, message_id: id }, String(end))}_`]
   return [...before, quoted(shown), ...after, ...rest].join('\n\n')
@@ -56,14 +56,5 @@ function authorOf({ author, role, author_kind, assistant }: AuthoredMessage): st
   return [name, kind && `(${kind}${assistant ? ` ${assistant}` : ''})`].filter(Boolean).join(' ') || 'unknown'
 }
 
-/** The beginning of a text that takes at most `room` bytes when it is quoted. No character is split. */
-function beginning(text: string, room: number): string {
-  let start = text
-  for (let size = sizeOf(start); size > room && start !== ''; size = sizeOf(start))
-    start = start
-      .slice(0, Math.min(start.length - 1, Math.floor((start.length * Math.max(room, 0)) / size)))
-      .replace(/[\uD800-\uDBFF]$/, '')
-  return start
-}
-
-const sizeOf = (text: string) => Buffer.byteLength(quoted(text))
+/** The size of a text when it is quoted, in bytes. */
+const quotedSize = (text: string) => Buffer.byteLength(quoted(text))
