@@ -8,6 +8,7 @@ import { createStorage } from 'unstorage'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createAdminClient } from '../lib/client/admin.ts'
 import { ADMIN_OPERATIONS } from '../lib/client/admin-operations.ts'
+import { uiTransport } from '../lib/client/ai/index.ts'
 import { createChatClient, streamMessage } from '../lib/client/index.ts'
 import type { Operation } from '../lib/client/operation.ts'
 import { OPERATIONS } from '../lib/client/operations.ts'
@@ -81,6 +82,7 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'Chat.events.followAll(options)': (bad) => first(chat.events.followAll(ada, bad)),
   'Chat.feed.read(options)': (bad) => chat.feed.read(ada, bad),
   'Chat.messages.wait(options)': (bad) => chat.messages.wait(ada, Object.assign({ after: 'now' }, bad)),
+  'Chat.uiChats.resume(options)': (bad) => chat.uiChats.resume(ada, 'x', bad),
   'Chat.answers.wait(options)': (bad) => chat.answers.wait(ada, 'x', bad),
   'Chat.ops.fsck(options)': (bad) => chat.ops.fsck(bad),
   'Chat.ops.fsckFiles(options)': (bad) => chat.ops.fsckFiles(bad),
@@ -116,6 +118,9 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'searchMessages(options)': (bad) => first(searchMessages(client, { q: 'steam' }, bad)),
   'searchOf(options)': (bad) => searchOf(store, bad),
   'StoreSeen.observe(options)': (bad) => seenOf(store).observe({} as Element, {} as never, bad),
+  'uiTransport(options)': (bad) => uiTransport(client, bad),
+  'UiTransport.load(options)': (bad) => uiTransport(client).load('x', bad),
+  'UiTransport.list(options)': (bad) => uiTransport(client).list(bad),
   'streamMessage(input)': (bad) => streamMessage(client, 'x', bad),
   'useConversations(options)': (bad) => render(() => useConversations(bad)),
   'useConversation(options)': (bad) => render(() => useConversation('x', bad)),
@@ -167,6 +172,7 @@ const ACCEPTING: Record<string, string> = {
   'MessageStream.end(input)': 'an input of a use-case, which refuses it',
   'ClientMessageStream.end(input)': SENT,
   'streamMessage(client)': MADE_BY_US,
+  'uiTransport(client)': MADE_BY_US,
   'partsOf(message)': MADE_BY_US,
   'parseCommand(commands)': MADE_BY_US,
   'parseCommand(people)': 'participants have more fields',
