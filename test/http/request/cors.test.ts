@@ -147,7 +147,7 @@ describeOnEachDatabase('a response', (openUrl, dialect) => {
       'access-control-allow-credentials': 'true',
       'access-control-allow-methods': methods.join(', '),
       'access-control-allow-headers':
-        'Authorization, Content-Digest, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, X-Own',
+        'Authorization, Content-Digest, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, X-UI-Version, X-Own',
       'access-control-max-age': '7200',
       vary: 'Origin',
     })

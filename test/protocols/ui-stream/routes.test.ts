@@ -5,6 +5,7 @@ import type { MessageBefore } from '../../../lib/ports.ts'
 import { send } from '../../../lib/protocols/ui-stream/responses.ts'
 import type { UiFrame } from '../../../lib/protocols/ui-stream/schema-frames.ts'
 import { ANY, call } from '../../assistant/runs/world.ts'
+import { checkedFetch } from '../../support/answers.ts'
 import { createPuppet } from '../../support/assistant.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import {
@@ -75,11 +76,11 @@ describeOnEachDatabase("the AI SDK's UI message stream", (openUrl) => {
 
   async function post(path: string, body: unknown, headers: Record<string, string> = {}, base = service.base_url) {
     const all = { 'content-type': 'application/json', ...own, ...headers }
-    return read(await fetch(`${base}${path}`, { method: 'POST', headers: all, body: JSON.stringify(body) }))
+    return read(await checkedFetch(`${base}${path}`, { method: 'POST', headers: all, body: JSON.stringify(body) }))
   }
 
   const get = async (path: string, headers: Record<string, string> = {}) =>
-    read(await fetch(`${service.base_url}${path}`, { headers: { cookie: own.cookie, ...headers } }))
+    read(await checkedFetch(`${service.base_url}${path}`, { headers: { cookie: own.cookie, ...headers } }))
 
   const user = (text: string, id?: string) => ({ role: 'user', ...(id && { id }), parts: [{ type: 'text', text }] })
   const ask = (chat: string, text: string, more: object = {}) =>
