@@ -80,7 +80,6 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'Chat.attachments.openLink(options)': (bad) => chat.attachments.openLink('x', bad),
   'Chat.events.follow(options)': (bad) => first(chat.events.follow(ada, 'x', bad)),
   'Chat.events.followAll(options)': (bad) => first(chat.events.followAll(ada, bad)),
-  'Chat.uiChats.resume(options)': (bad) => chat.uiChats.resume(ada, 'x', bad),
   'Chat.feed.read(options)': (bad) => chat.feed.read(ada, bad),
   'Chat.messages.wait(options)': (bad) => chat.messages.wait(ada, Object.assign({ after: 'now' }, bad)),
   'Chat.uiChats.resume(options)': (bad) => chat.uiChats.resume(ada, 'x', bad),
@@ -134,7 +133,6 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
 const MADE_BY_US = 'a value that another function of the package returns'
 const OF_A_STORE = 'the kit calls what the receiver wrote'
 const CALLS_STORE = 'passed on to the store, which refuses it'
-const SMALL = 'its types check it: the whole transport is to be less than 2 kB'
 const SENT = 'sent over HTTP, where unknown fields are ignored: a page may be newer than the service'
 
 /** The others, and why. */
@@ -199,10 +197,6 @@ const ACCEPTING: Record<string, string> = {
   'ConversationsActions.openDirect(partner)': SENT,
   'ConversationSettingsActions.setSettings(change)': SENT,
   'InboxActions.markRead(mark)': SENT,
-  'uiTransport(client)': MADE_BY_US,
-  'uiTransport(options)': SENT,
-  'UiTransport.load(options)': SMALL,
-  'UiTransport.list(options)': SENT,
   'AssistantChat.send(options)': CALLS_STORE,
   'AssistantChat.regenerate(options)': CALLS_STORE,
   'AssistantChat.decide(decision)': SENT,

@@ -12,9 +12,9 @@ import { readBranch } from '../../protocols/chats/branch.ts'
 import { MAX_CHATS } from '../../protocols/chats/rules.ts'
 import { type ChatRow, deleteLeastUsed, findChat, insertChat } from '../../protocols/chats/store.ts'
 import type { BranchRow } from '../../protocols/chats/store-branch.ts'
+import { urlsOf } from '../../protocols/rows/urls.ts'
 import type { Queries } from '../../storage/database.ts'
 import { getMade } from '../naming.ts'
-import { fileUrlOf } from '../responses/reading.ts'
 import { toName, toOpenAiId } from '../responses/rules-ids.ts'
 import type { ConversationItem, ItemList } from '../responses/schema.ts'
 import { invalid, servedFields } from '../rules-question.ts'
@@ -134,7 +134,7 @@ async function* itemsOf(
     const byId = new Map((await listMessages(db, ids)).map((row) => [row.id, row]))
     for (const id of ids) {
       const row = byId.get(id)
-      const items = row ? toItems(toMessageFor(ctx.access, { actor, role }, row), fileUrlOf(ctx)) : []
+      const items = row ? toItems(toMessageFor(ctx.access, { actor, role }, row), urlsOf(ctx.config)) : []
       yield* order === 'asc' ? items : items.toReversed()
     }
   }

@@ -6,10 +6,11 @@ import { ChatError } from '../../core/errors.ts'
 import { findNameOf } from '../../protocols/chats/store.ts'
 import { openAnswer } from '../../protocols/rows/following.ts'
 import { hasEnded, readSegments } from '../../protocols/rows/segments.ts'
+import { urlsOf } from '../../protocols/rows/urls.ts'
 import { createResponseFrames } from './frames.ts'
 import { toResponse } from './rules.ts'
 import { fromOpenAiId, NAME_START, toGivenName } from './rules-ids.ts'
-import { createItems, type FileUrl } from './rules-items.ts'
+import { createItems } from './rules-items.ts'
 import type { ResponseObject } from './schema.ts'
 
 /** A response: a segment of an answer. */
@@ -37,7 +38,7 @@ export async function readResponse(
   const { message, segments } = answer
   const own = segments[segment - 1]
   if (!own) throw new ChatError('not_found')
-  const items = createItems(message_id, fileUrlOf(ctx))
+  const items = createItems(message_id, urlsOf(ctx.config))
   for (const step of own.steps) items.take(step)
   const isOver = hasEnded(answer, segment)
   if (isOver) items.close()
@@ -59,7 +60,7 @@ export async function openResponse(
     protocol: 'openai_api',
     span: { after },
     place,
-    frames: (written) => createResponseFrames(written, { answered, starting_after, toFileUrl: fileUrlOf(ctx) }),
+    frames: (written) => createResponseFrames(written, { answered, starting_after, toFileUrl: urlsOf(ctx.config) }),
   })
 }
 
@@ -74,9 +75,3 @@ async function beginOf(ctx: Context, actor: Actor, { message_id, segment }: Plac
 
 /** The first name of the thread that is that of a conversation of OpenAI: the same for every reader. */
 const conversationOf = async ({ db }: Context, rootId: string) => toGivenName(await findNameOf(db, rootId, NAME_START))
-
-/** The address of the content of a file. */
-export const fileUrlOf =
-  ({ config }: Context): FileUrl =>
-  (id) =>
-    `${config.server.public_url ?? ''}/api/attachments/${id}/content`

@@ -10,9 +10,9 @@ import { readBranch } from '../chats/branch.ts'
 import { getChatFor } from '../chats/finding.ts'
 import { type BranchRow, listVariants } from '../chats/store-branch.ts'
 import { listChats } from '../chats/store-list.ts'
+import { urlsOf } from '../rows/urls.ts'
 import { toUiMessages } from './rules-messages.ts'
 import { type UiChatHistory, type UiChats, UiChatsQuery, UiHistoryQuery } from './schema-messages.ts'
-import { urlsOf } from './service.ts'
 
 /**
  * The messages of a chat as the AI SDK has them: the branch down to a message, or to the newest answer, without deleted ones and

@@ -1,9 +1,7 @@
 import type { CancelledAnswer } from '../../chat/answers/schema.ts'
 import { cancel } from '../../chat/answers/service.ts'
 import { decideEach } from '../../chat/approvals/service-each.ts'
-import type { Opening } from '../../chat/events/service.ts'
-import { basePathOf, publicUrlOf } from '../../config/base-path.ts'
-import type { Config } from '../../config/parse.ts'
+import { type Opening, type StreamPlace, takePlace } from '../../chat/events/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -16,6 +14,7 @@ import { isChatName } from '../chats/rules.ts'
 import { findRunning, listPlaced } from '../chats/store-place.ts'
 import { openAnswer, type Span } from '../rows/following.ts'
 import { findSegmentOf } from '../rows/segments.ts'
+import { urlsOf } from '../rows/urls.ts'
 import { createUiFrames } from './rules.ts'
 import { readWish } from './rules-input.ts'
 import { UiChatRequest, UiStopInput, UiStreamRequest } from './schema.ts'
@@ -47,22 +46,37 @@ export const openSend = useCase({
   ],
   run: async (ctx, actor, request): Promise<Opening> => {
     const wish = readWish(request)
-    const { id: name, conversation_id, assistant, ui_version } = request
-    if (wish.kind === 'decide') {
-      const { message_id, decisions } = wish
-      await assertInChat(ctx, actor, name, message_id)
-      await decideEach.run(ctx, actor, message_id, { decisions })
-      // After the decision: others may have decided on other calls until then, which has ended a segment.
-      const callIds = new Set(decisions.map(({ call_id }) => call_id))
-      const after = await findSegmentOf(ctx, actor, message_id, callIds)
-      return stream(ctx, actor, message_id, { span: { after }, ui_version })
+    // A question for whose answer there is no place is not asked.
+    const place = await takePlace(ctx, actor)
+    try {
+      const asked = await askFor(ctx, actor, request, wish)
+      return await stream(ctx, actor, asked.message_id, { ...asked, ui_version: request.ui_version, place })
+    } catch (error) {
+      place.release()
+      throw error
     }
-    const { new_id, ...question } = wish
-    const key = request.idempotency_key ?? (new_id ? keyOf(name, new_id) : undefined)
-    const { message_id } = await askInChat(ctx, actor, { ...question, name, conversation_id, assistant, key })
-    return stream(ctx, actor, message_id, { ui_version })
   },
 })
+
+/** Asks, or decides. @returns the answer, and what of it follows */
+async function askFor(
+  ctx: Context,
+  actor: Actor,
+  { id: name, conversation_id, assistant, idempotency_key }: UiChatRequest,
+  wish: ReturnType<typeof readWish>,
+): Promise<{ message_id: string; span?: Span }> {
+  if (wish.kind === 'decide') {
+    const { message_id, decisions } = wish
+    await assertInChat(ctx, actor, name, message_id)
+    await decideEach.run(ctx, actor, message_id, { decisions })
+    // After the decision: others may have decided on other calls until then, which has ended a segment.
+    const callIds = new Set(decisions.map(({ call_id }) => call_id))
+    return { message_id, span: { after: await findSegmentOf(ctx, actor, message_id, callIds) } }
+  }
+  const { new_id, ...question } = wish
+  const key = idempotency_key ?? (new_id ? keyOf(name, new_id) : undefined)
+  return askInChat(ctx, actor, { ...question, name, conversation_id, assistant, key })
+}
 
 /** A question is known by the id that its client has given to it. */
 const keyOf = (name: string, messageId: string) => `ui:${digest(JSON.stringify([name, messageId]))}`
@@ -138,15 +152,9 @@ function stream(
   ctx: Context,
   actor: Actor,
   messageId: string,
-  { span = 'all', ui_version }: { span?: Span; ui_version?: string | undefined },
+  { span = 'all', ui_version, place }: { span?: Span; ui_version?: string | undefined; place?: StreamPlace },
 ): Promise<Opening> {
   const options = { is_old: ui_version === '5', is_continued: span !== 'all', urlOf: urlsOf(ctx.config) }
   const frames = (message: Parameters<typeof createUiFrames>[0]) => createUiFrames(message, options)
-  return openAnswer(ctx, actor, messageId, { protocol: 'ui_stream', headers: HEADERS, span, frames })
-}
-
-/** The addresses of the files of the service. */
-export function urlsOf(config: Config): (attachmentId: string) => string {
-  const base = publicUrlOf(config) ?? basePathOf(config)
-  return (id) => `${base}/api/attachments/${id}/content`
+  return openAnswer(ctx, actor, messageId, { protocol: 'ui_stream', headers: HEADERS, span, place, frames })
 }
