@@ -210,6 +210,9 @@ const WHOLE = [
   // test/chat/timeline walks them in both directions while messages are posted, deleted, restored and erased.
   'messagesList',
   'threadsMessages',
+  // test/protocols/ui-stream reads their pages.
+  'uiChatsGet',
+  'uiChatsList',
 ]
 
 it('changes every list of several pages', () => {
