@@ -28,7 +28,7 @@ async function startAlertmanager(apiUrl: string): Promise<string> {
   })
   onTestFinished(async () => {
     child.kill()
-    await rm(folder, { recursive: true, force: true })
+    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   })
   let log = ''
   for (const output of [child.stdout, child.stderr]) output.on('data', (data) => (log += data))

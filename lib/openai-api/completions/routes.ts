@@ -1,4 +1,3 @@
-import { IdempotencyHeader } from '../../chat/messages/schema.ts'
 import type { Config } from '../../config/parse.ts'
 import { contextOf } from '../../core/context-of.ts'
 import { route } from '../../endpoint.ts'
@@ -21,9 +20,8 @@ export const complete = route({
   needs_scope: 'write',
   summary: 'Ask an assistant, or the echo, as an OpenAI chat completion',
   description:
-    'Without a credential it returns one choice for each message, which repeats it. With one, and `features.openai_api`, the assistant of the name `model` answers the last messages of the user, in the conversation that `metadata.conversation` names or in *API*; a client that leaves stops it. With `stream: true` the same arrives in chunks, with `[DONE]` at the end.',
+    'Without a credential it returns one choice for each message, which repeats it. With one, and `features.openai_api`, the assistant of the name `model` answers the last messages of the user, in the conversation that `metadata.conversation` names or in *API*; a client that leaves stops it, and an `Idempotency-Key` asks once. With `stream: true` the same arrives in chunks, with `[DONE]` at the end.',
   changes: false,
-  headers: IdempotencyHeader,
   body: CompletionInput,
   example: { model: 'gpt-4', messages: [{ role: 'user', content: 'Hello there' }] },
   response_headers: { 'X-Accel-Buffering': 'maybe' },

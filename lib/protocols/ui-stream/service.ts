@@ -97,7 +97,7 @@ async function assertInChat(ctx: Context, actor: Actor, name: string, messageId:
 export const openResume = useCase({
   takes: ['actor', 'chat_id'],
   input: UiStreamRequest,
-  errors: ['too_many_streams', 'unavailable'],
+  errors: ['validation_failed', 'too_many_streams', 'unavailable'],
   run: async (ctx, actor, name, { ui_version }): Promise<Opening | undefined> => {
     const { user_id } = actor
     const running = isChatName(name) ? await findRunning(ctx.db, { user_id, name }, { waiting: false }) : undefined
@@ -114,7 +114,7 @@ export const openResume = useCase({
 export const openMessage = useCase({
   takes: ['actor', 'message_id'],
   input: UiStreamRequest,
-  errors: ['not_found', 'too_many_streams', 'unavailable'],
+  errors: ['validation_failed', 'not_found', 'too_many_streams', 'unavailable'],
   run: async (ctx, actor, messageId, { ui_version }): Promise<Opening> => {
     if (!ctx.config.features.ui_stream) throw new ChatError('not_found')
     return stream(ctx, actor, messageId, { ui_version })
