@@ -5,7 +5,7 @@ import { insertCall, setCall } from '../../lib/chat/answers/store-calls.ts'
 import { insertPart } from '../../lib/chat/answers/store-parts.ts'
 import { limitedEndpoints } from '../../lib/http/request/rate-limit.ts'
 import { type Actor, OPERATOR } from '../../lib/index.ts'
-import { toOpenAiId } from '../../lib/openai-api/responses/rules-ids.ts'
+import { toName, toOpenAiId } from '../../lib/openai-api/responses/rules-ids.ts'
 import { askInChat } from '../../lib/protocols/chats/asking.ts'
 import { sql } from '../../lib/storage/sql.ts'
 import { png } from '../files/pictures/make.ts'
@@ -316,7 +316,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
     const { message_id } = await chat.messages.postRoot(member, conversation_id, { content: 'Why?', role: 'assistant' })
     const { id } = await chat.responses.createConversation(member, { metadata: { conversation_id } })
     const { message_id: asked } = await askInChat(innerState(chat), member, {
-      name: id,
+      name: toName(id),
       kind: 'ask',
       answer_ids: [],
       content: 'Why?',

@@ -1,6 +1,5 @@
 import { createBackoff, isTransient, pause } from '../backoff.ts'
 import { readEvents } from '../event-stream.ts'
-import { refuseUnknown } from '../options.ts'
 import { requesters } from '../requester-of.ts'
 import type { ChatClient } from '../types.ts'
 
@@ -73,14 +72,13 @@ type Send = (answerId?: string) => Promise<Response>
  * A transport for `useChat` of the AI SDK 5, 6 and 7. A stream that is broken off goes on at the frame where it was, unseen by the
  * hook. Only the last message is sent, and files of the page are uploaded to `conversation_id`.
  *
- * @throws TypeError for another object than a client, and for an unknown option
+ * @throws TypeError for another object than a client
  * @example
  * const { messages, sendMessage } = useChat({ id, transport: uiTransport(client), resume: true })
  */
 export function uiTransport(client: ChatClient, options: UiTransportOptions = {}): UiTransport {
   const requester = requesters.get(client)
   if (!requester) throw new TypeError('uiTransport needs a client')
-  refuseUnknown('uiTransport', options, { conversation_id: 0, assistant: 0, ui_version: 0 })
   const { ui_version, ...fields } = options
   const version = ui_version && { 'x-ui-version': ui_version }
   const pathOf = (id: string, rest = '') => `/api/ui/chat/${encodeURIComponent(id)}${rest}`
@@ -113,9 +111,7 @@ export function uiTransport(client: ChatClient, options: UiTransportOptions = {}
 
     stop: async (id) => (await send('POST', pathOf(id, '/stop'))).status === 202,
 
-    async load(id, options: { leaf?: string } = {}) {
-      refuseUnknown('load', options, { leaf: 0 })
-      const { leaf } = options
+    async load(id, { leaf } = {}) {
       const all: UiMessage[] = []
       const query = new URLSearchParams({ limit: '200', ...(leaf && { leaf }) })
       for (;;) {
@@ -126,10 +122,7 @@ export function uiTransport(client: ChatClient, options: UiTransportOptions = {}
       }
     },
 
-    async list(query: { after?: string; limit?: number } = {}) {
-      refuseUnknown('list', query, { after: 0, limit: 0 })
-      return read(`/api/ui/chats?${new URLSearchParams(query as Record<string, string>)}`)
-    },
+    list: (query = {}) => read(`/api/ui/chats?${new URLSearchParams(query as Record<string, string>)}`),
   }
 }
 
