@@ -6,6 +6,11 @@ export { type ErrorCode, MESSAGES, REASONS, STATUSES } from './error-table.ts'
 
 setErrorTable({ statuses: STATUSES, messages: MESSAGES, reasons: REASONS })
 
+/** A failure for one field of an input. */
+export function invalid(path: string, message: string): ChatError {
+  return new ChatError('validation_failed', { errors: [{ path, message }] })
+}
+
 /** The cause of a failure, for the log: for one with a general message, its `cause`. */
 export function causeText(error: unknown): string {
   return String((error instanceof ChatError && error.cause) || error)

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { hasSignIn } from '../accounts/authentication/rules.ts'
 import {
   asksHost,
+  bearerIn,
   type CallerTokens,
   type CountedCaller,
   isOwnToken,
@@ -222,7 +223,7 @@ function bodyLimitsOf(ctx: Context, route: AnyRoute, request: Incoming): BodyLim
 
 /** The tokens of a request; of a stream, which a page opens without headers, also a ticket. */
 function tokensOf(ctx: Context, route: AnyRoute, { headers, cookies, search }: Incoming): CallerTokens {
-  const tokens = tokensIn(ctx, headers, route.by_token ? NO_COOKIES : cookies)
+  const tokens = route.by_token ? bearerIn(headers) : tokensIn(ctx, headers, cookies)
   if (route.answer !== 'stream' || tokens.api_key !== undefined || !search.includes('ticket=')) return tokens
   const tickets = new URLSearchParams(search).getAll('ticket')
   const [ticket] = tickets
@@ -233,7 +234,6 @@ function tokensOf(ctx: Context, route: AnyRoute, { headers, cookies, search }: I
 
 /** A page of another site could open many of them. */
 const isStream = ({ answer }: AnyRoute) => answer === 'stream' || answer === 'frames'
-const NO_COOKIES: ReadonlyMap<string, string> = new Map()
 
 /** @throws ChatError `forbidden` where the token of the call does not allow it */
 function assertScope(actor: Actor, { needs_scope, changes, answer }: AnyRoute): void {

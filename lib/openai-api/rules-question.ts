@@ -1,6 +1,6 @@
 import { type ContextTurn, MAX_CONTEXT_TURNS } from '../chat/answers/schema-context.ts'
 import { isVisible } from '../core/characters.ts'
-import { ChatError } from '../core/errors.ts'
+import { invalid } from '../core/errors.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
 import { isStorable } from '../core/schema.ts'
 
@@ -76,9 +76,6 @@ function joined({ role, content }: Said, field: string): string {
     throw invalid(field, 'must have text alone: files are attached to messages')
   return content.map(({ text, refusal }) => text ?? refusal ?? '').join('')
 }
-
-export const invalid = (path: string, message: string) =>
-  new ChatError('validation_failed', { errors: [{ path, message }] })
 
 /**
  * The body of a call, without the fields that are `null`: these say what missing ones say.

@@ -134,6 +134,12 @@ export function tokensIn(
   return { api_key, token_hash: token ? digest(token) : undefined }
 }
 
+/** What a request proves its caller with, where no cookie counts. */
+export function bearerIn(headers: Headers): CallerTokens {
+  const api_key = parseBearer(headers.get('authorization'))
+  return { api_key, token_hash: api_key === undefined ? undefined : digest(api_key) }
+}
+
 /**
  * The caller of a request, for hosts that call the use-cases themselves. A host that accepts state-changing requests
  * with a session cookie this way checks for cross-site requests itself.

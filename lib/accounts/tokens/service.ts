@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type Actor, assertPerson, isOperator, refuseKeys } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, invalid } from '../../core/errors.ts'
 import { toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -38,8 +38,6 @@ export const issue = useCase({
 
 /** {@link issue} for a client of the service, which names no user. */
 export const issueOwn = useCase({ ...issue, input: TokenInput, errors: [] })
-
-const invalid = (path: string, message: string) => new ChatError('validation_failed', { errors: [{ path, message }] })
 
 /** The user of a token, and what ends it. */
 type Holder = Omit<TokenClaims, 'scopes' | 'expires_at'>

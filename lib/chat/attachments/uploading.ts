@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { invalid } from '../../core/errors.ts'
 import type { NamesOf } from '../../core/known-names.ts'
 import { assertKnown, bind } from '../../core/use-case.ts'
 import { putPart, type ReadPart } from './parts.ts'
@@ -127,8 +127,4 @@ async function untilAborted<T>(step: Promise<T>, signal: AbortSignal): Promise<T
   } finally {
     signal.removeEventListener('abort', stop)
   }
-}
-
-function invalid(path: string, message: string): ChatError {
-  return new ChatError('validation_failed', { errors: [{ path, message }] })
 }

@@ -91,7 +91,7 @@ export interface StreamPlace {
 }
 
 /** Takes a place for a stream of the actor. @throws ChatError `too_many_streams`; `unavailable` while the service drains */
-export async function takePlace({ streams: { hub, presence } }: Context, { user_id }: Actor): Promise<StreamPlace> {
+async function takePlace({ streams: { hub, presence } }: Context, { user_id }: Actor): Promise<StreamPlace> {
   await presence.takePlace(user_id)
   let isHeld = true
   return {
@@ -102,6 +102,22 @@ export async function takePlace({ streams: { hub, presence } }: Context, { user_
       if (isHeld) hub.release(user_id)
       isHeld = false
     },
+  }
+}
+
+/**
+ * Calls a function with a place for a stream of the actor: what it asks for is made only where there is one. It is given back if the
+ * function fails, unless a stream has it.
+ *
+ * @throws ChatError as {@link takePlace}; what the function throws
+ */
+export async function withPlace<T>(ctx: Context, actor: Actor, run: (place: StreamPlace) => Promise<T>): Promise<T> {
+  const place = await takePlace(ctx, actor)
+  try {
+    return await run(place)
+  } catch (error) {
+    place.release()
+    throw error
   }
 }
 

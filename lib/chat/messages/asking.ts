@@ -1,7 +1,7 @@
 import type { AssistantSettings } from '../../context.ts'
 import { assertMay, may, toRefused } from '../../core/access.ts'
 import { isHook, isProgram } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, invalid } from '../../core/errors.ts'
 import type { Queries } from '../../storage/database.ts'
 import { refusalToAsk } from '../assistants/rules.ts'
 import { layoutOf } from '../memberships/rules-look.ts'
@@ -162,5 +162,3 @@ function requireAssistant(assistants: PostContext['assistants'], path: string, k
   if (!assistant) throw invalid(path, 'must be the key of an assistant of the service')
   return assistant
 }
-
-const invalid = (path: string, message: string) => new ChatError('validation_failed', { errors: [{ path, message }] })

@@ -1,5 +1,5 @@
 import type { H3Event } from 'h3'
-import { asksHost, type CountedCaller, recogniseBy, tokensIn } from '../../accounts/authentication/service.ts'
+import { asksHost, bearerIn, type CountedCaller, recogniseBy } from '../../accounts/authentication/service.ts'
 import { identify } from '../../accounts/host-identity/service.ts'
 import { linkBaseOf } from '../../config/base-path.ts'
 import type { Context } from '../../context.ts'
@@ -11,8 +11,6 @@ import { MCP_ENDPOINT } from '../request/rate-limit.ts'
 /** A caller of MCP. */
 export type McpCaller = Pick<CountedCaller, 'actor' | 'limits_version' | 'set_cookie'>
 
-const NO_COOKIES: ReadonlyMap<string, string> = new Map()
-
 /**
  * The caller of a request: by its bearer, or by the login of the host. No session of a browser counts: a page could use it.
  *
@@ -23,7 +21,7 @@ const NO_COOKIES: ReadonlyMap<string, string> = new Map()
  */
 export async function recogniseMcp(ctx: Context, event: H3Event, ip: string | undefined): Promise<McpCaller> {
   const { headers } = event.req
-  const tokens = tokensIn(ctx, headers, NO_COOKIES)
+  const tokens = bearerIn(headers)
   const { authFailures } = ctx.accounts
   if (asksHost(ctx, tokens)) {
     const audience = `${linkBaseOf(ctx.config)}${MCP_ENDPOINT.path}`

@@ -1,6 +1,6 @@
 import { cancel as cancelAnswer } from '../../chat/answers/service.ts'
 import { readRows } from '../../chat/answers/service-rows.ts'
-import { type Opening, type StreamPlace, takePlace } from '../../chat/events/service.ts'
+import { type Opening, type StreamPlace, withPlace } from '../../chat/events/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
@@ -8,7 +8,7 @@ import { invoke, parseInput, useCase } from '../../core/use-case.ts'
 import { askInChat } from '../../protocols/chats/asking.ts'
 import { openAnswer } from '../../protocols/rows/following.ts'
 import { readSegments, waitForEnd } from '../../protocols/rows/segments.ts'
-import { askAtHome } from '../asking.ts'
+import { askAtHome, type SentQuestion } from '../asking.ts'
 import { assistantOfModel } from '../models.ts'
 import { getNamed } from '../naming.ts'
 import { fromOpenAiId } from '../responses/rules-ids.ts'
@@ -32,19 +32,14 @@ export async function createCompletion(
   input: AssistantCompletionInput,
   signal?: AbortSignal,
 ): Promise<Completion | Opening> {
-  // A question for whose answer there is no place is not asked.
-  const place = await takePlace(ctx, actor)
-  try {
+  return withPlace(ctx, actor, async (place) => {
     const id = await askFor(ctx, actor, input)
-    // Its client gets no answer any more.
-    return await answerTo(ctx, actor, id, { input, place, signal }).catch((error: unknown) => {
+    return answerTo(ctx, actor, id, { input, place, signal }).catch((error: unknown) => {
+      // Its client gets no answer any more.
       stop(ctx, actor, id)
       return throwAfterAsking(error)
     })
-  } catch (error) {
-    place.release()
-    throw error
-  }
+  })
 }
 
 async function answerTo(
@@ -157,13 +152,6 @@ export const get = useCase({
     return readCompletion(ctx, actor, parsed.id)
   },
 })
-
-/** A question over HTTP: its body as it was sent, the key of its header, and a signal that is aborted when its client leaves. */
-export interface SentQuestion {
-  body: unknown
-  key: string | null
-  signal: AbortSignal
-}
 
 /** Asks an assistant over HTTP; without an actor the echo answers. @throws ChatError as {@link create} */
 export async function ask(

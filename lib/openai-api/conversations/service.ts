@@ -1,13 +1,13 @@
-import { NewConversation } from '../../chat/conversations/schema.ts'
-import { prepareConversation, storeConversation } from '../../chat/conversations/service.ts'
+import { storeConversation } from '../../chat/conversations/service.ts'
 import { requireMember, requireReader } from '../../chat/memberships/access.ts'
 import { listMessages, toMessageFor } from '../../chat/messages/store.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, invalid } from '../../core/errors.ts'
 import { countWithin } from '../../core/pages.ts'
 import { isId } from '../../core/schema.ts'
 import { parseInput, useCase } from '../../core/use-case.ts'
+import { prepareOwn } from '../../protocols/chats/asking.ts'
 import { readBranch } from '../../protocols/chats/branch.ts'
 import { MAX_CHATS } from '../../protocols/chats/rules.ts'
 import { type ChatRow, deleteLeastUsed, findChat, insertChat } from '../../protocols/chats/store.ts'
@@ -15,9 +15,9 @@ import type { BranchRow } from '../../protocols/chats/store-branch.ts'
 import { urlsOf } from '../../protocols/rows/urls.ts'
 import type { Queries } from '../../storage/database.ts'
 import { getMade } from '../naming.ts'
-import { toName, toOpenAiId } from '../responses/rules-ids.ts'
+import { fromOpenAiId, toName, toOpenAiId } from '../responses/rules-ids.ts'
 import type { ConversationItem, ItemList } from '../responses/schema.ts'
-import { invalid, servedFields } from '../rules-question.ts'
+import { servedFields } from '../rules-question.ts'
 import { toConversation, toItems } from './rules.ts'
 import { type ConversationObject, ConversationObjectInput, ItemsQuery } from './schema.ts'
 
@@ -35,10 +35,7 @@ export const createConversation = useCase({
     const { conversation_id: given, ...own } = metadata
     if (given !== undefined && !(typeof given === 'string' && isId(given)))
       throw invalid('metadata.conversation_id', 'must be the id of a conversation')
-    const founded =
-      given === undefined
-        ? prepareConversation(ctx, actor, parseInput(NewConversation, { layout: 'assistant' }))
-        : undefined
+    const founded = given === undefined ? prepareOwn(ctx, actor) : undefined
     const row: ChatRow = {
       user_id: actor.user_id,
       name: toName(toOpenAiId('conversation', ctx.id())),
@@ -85,7 +82,7 @@ export const listItems = useCase({
     return ctx.db.snapshot(async (db) => {
       const items: ConversationItem[] = []
       let isFound = after === undefined
-      for await (const item of itemsOf(ctx, db, actor, name, order)) {
+      for await (const item of itemsOf(ctx, db, actor, name, { order })) {
         if (isFound) items.push(item)
         isFound ||= item.id === after
         if (items.length > limit) break
@@ -110,24 +107,28 @@ export const getItem = useCase({
   errors: ['not_found'],
   run: (ctx, actor, name, itemId): Promise<ConversationItem> => {
     return ctx.db.snapshot(async (db) => {
-      for await (const item of itemsOf(ctx, db, actor, name, 'desc')) if (item.id === itemId) return item
+      for await (const item of itemsOf(ctx, db, actor, name, { order: 'desc', only: messageOf(itemId) }))
+        if (item.id === itemId) return item
       throw new ChatError('not_found')
     })
   },
 })
 
-/** The items of a branch, whose messages are read as they are needed. @throws ChatError `not_found` */
+/** The message of an item that is named by it; `undefined` for a call, which has an id of its own. */
+const messageOf = (itemId: string) => (fromOpenAiId('message', itemId) ?? fromOpenAiId('reasoning', itemId))?.id
+
+/** The items of a branch, or of one message of it, whose messages are read as they are needed. @throws ChatError `not_found` */
 async function* itemsOf(
   ctx: Context,
   db: Queries,
   actor: Actor,
   name: string,
-  order: 'asc' | 'desc',
+  { order, only }: { order: 'asc' | 'desc'; only?: string | undefined },
 ): AsyncGenerator<ConversationItem> {
   const chat = await getMade(ctx, db, actor, name)
   const { role } = await requireReader(ctx, db, actor, chat.conversation_id)
   if (chat.root_id === null) return
-  const branch = await readBranch(db, chat)
+  const branch = (await readBranch(db, chat)).filter(({ id }) => only === undefined || id === only)
   const rest: BranchRow[] = order === 'asc' ? branch : branch.toReversed()
   while (rest.length > 0) {
     const ids = rest.splice(0, AT_ONCE).map(({ id }) => id)

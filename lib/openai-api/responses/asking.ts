@@ -1,10 +1,10 @@
 import { readRows } from '../../chat/answers/service-rows.ts'
 import { get as getApproval } from '../../chat/approvals/service.ts'
 import { decideEach } from '../../chat/approvals/service-each.ts'
-import { type Opening, type StreamPlace, takePlace } from '../../chat/events/service.ts'
+import { type Opening, type StreamPlace, withPlace } from '../../chat/events/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, invalid } from '../../core/errors.ts'
 import { isUnderWay } from '../../core/message-status.ts'
 import { askInChat } from '../../protocols/chats/asking.ts'
 import { hasEnded, readSegments, segmentAfter, waitForEnd } from '../../protocols/rows/segments.ts'
@@ -12,7 +12,7 @@ import { askAtHome, askBelow } from '../asking.ts'
 import { assistantOfModel } from '../models.ts'
 import { getNamed } from '../naming.ts'
 import { throwAfterAsking } from '../rules.ts'
-import { invalid, toQuestion } from '../rules-question.ts'
+import { toQuestion } from '../rules-question.ts'
 import { openResponse, type Place, parseResponseId, readResponse } from './reading.ts'
 import { fromOpenAiId } from './rules-ids.ts'
 import type { ResponseObject } from './schema.ts'
@@ -36,15 +36,10 @@ export async function createResponse(
   const decisions = decisionsIn(input.input)
   const ask = () => (decisions ? decide(ctx, actor, decisions, previous_response_id) : askFor(ctx, actor, input))
   if (background && !stream) return readResponse(ctx, actor, await ask())
-  // A question for whose answer there is no place is not asked.
-  const place = await takePlace(ctx, actor)
-  try {
+  return withPlace(ctx, actor, async (place) => {
     const at = await ask()
-    return await answerTo(ctx, actor, at, { stream, place, signal }).catch(throwAfterAsking)
-  } catch (error) {
-    place.release()
-    throw error
-  }
+    return answerTo(ctx, actor, at, { stream, place, signal }).catch(throwAfterAsking)
+  })
 }
 
 async function answerTo(

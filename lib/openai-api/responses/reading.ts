@@ -65,7 +65,7 @@ export async function openResponse(
 }
 
 /** The answer, and the number of the row behind which a segment begins: of the first one no row is read. @throws ChatError `not_found` */
-async function beginOf(ctx: Context, actor: Actor, { message_id, segment }: Place) {
+export async function beginOf(ctx: Context, actor: Actor, { message_id, segment }: Place) {
   if (segment === 1) return { ...(await readRows.run(ctx, actor, message_id, { from: 0, limit: 0 })), after: -1 }
   const { message, segments } = await readSegments(ctx, actor, message_id)
   const own = segments[segment - 1]

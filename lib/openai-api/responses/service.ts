@@ -4,11 +4,12 @@ import { get as getMessage } from '../../chat/messages/service.ts'
 import { remove as removeMessage } from '../../chat/messages/service-changes.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
+import { invalid } from '../../core/errors.ts'
 import { parseInput, useCase } from '../../core/use-case.ts'
-import type { SentQuestion } from '../completions/service.ts'
-import { invalid, servedFields } from '../rules-question.ts'
+import type { SentQuestion } from '../asking.ts'
+import { servedFields } from '../rules-question.ts'
 import { createResponse } from './asking.ts'
-import { openResponse, parseResponseId, readResponse } from './reading.ts'
+import { beginOf, openResponse, parseResponseId, readResponse } from './reading.ts'
 import { questionItem } from './rules-questions.ts'
 import type { DeletedResponseObject, ItemList, ResponseObject } from './schema.ts'
 import { ResponseQuery, ResponseQuestion } from './schema-input.ts'
@@ -53,7 +54,7 @@ export const cancel = useCase({
   errors: ['not_found', 'forbidden'],
   run: async (ctx, actor, responseId): Promise<ResponseObject> => {
     const { id, segment } = parseResponseId(responseId)
-    await readResponse(ctx, actor, { message_id: id, segment })
+    await beginOf(ctx, actor, { message_id: id, segment })
     await cancelAnswer.run(ctx, actor, id)
     return readResponse(ctx, actor, { message_id: id, segment })
   },
@@ -66,7 +67,7 @@ export const remove = useCase({
   frees: 'half',
   run: async (ctx, actor, responseId): Promise<DeletedResponseObject> => {
     const { id, segment } = parseResponseId(responseId)
-    await readResponse(ctx, actor, { message_id: id, segment })
+    await beginOf(ctx, actor, { message_id: id, segment })
     await removeMessage.run(ctx, actor, id, {})
     return { id: responseId, object: 'response', deleted: true }
   },
@@ -78,7 +79,7 @@ export const listInput = useCase({
   errors: ['not_found'],
   run: async (ctx, actor, responseId): Promise<ItemList> => {
     const { id, segment } = parseResponseId(responseId)
-    await readResponse(ctx, actor, { message_id: id, segment })
+    await beginOf(ctx, actor, { message_id: id, segment })
     const message = await getMessage.run(ctx, actor, id)
     const asked =
       message.prompt === undefined && message.parent_id ? await getMessage.run(ctx, actor, message.parent_id) : message

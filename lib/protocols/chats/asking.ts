@@ -105,7 +105,7 @@ async function beginChat(ctx: Context, actor: Actor, question: ChatQuestion): Pr
   if (kind !== 'ask' && message_id !== undefined) throw new ChatError('not_found')
   const { user_id } = actor
   const given = question.conversation_id
-  const own = given === undefined ? prepareConversation(ctx, actor, parseInput(NewConversation, OWN)) : undefined
+  const own = given === undefined ? prepareOwn(ctx, actor) : undefined
   const conversation_id = given ?? own!.id
   return send(
     ctx,
@@ -128,17 +128,16 @@ async function beginChat(ctx: Context, actor: Actor, question: ChatQuestion): Pr
   )
 }
 
-/** A conversation of the actor alone. */
-const OWN = { layout: 'assistant' } as const
+/** A new conversation of the actor alone. @throws ChatError `forbidden` */
+export function prepareOwn(ctx: Context, actor: Actor, title = '') {
+  return prepareConversation(ctx, actor, parseInput(NewConversation, { title, layout: 'assistant' }))
+}
 
-async function send(
-  ctx: Context,
-  actor: Actor,
-  question: ChatQuestion,
-  { where, variant_of }: QuestionPlace,
-  beside: PostBeside,
-): Promise<AskedAnswer> {
-  const { content, assistant, attachment_ids, context, metadata, key } = question
+/** A question as a post, with its key. */
+export function toPost(
+  { content, assistant, attachment_ids, metadata, key }: Omit<ChatQuestion, 'name' | keyof Wish>,
+  variant_of?: string,
+): PostRootInput {
   const input = parseInput(PostRootInput, {
     content,
     role: 'assistant',
@@ -147,10 +146,20 @@ async function send(
     ...(metadata && { metadata }),
     ...(variant_of !== undefined && { variant_of }),
   })
-  const idempotency_key = key === undefined ? {} : { idempotency_key: key }
+  return key === undefined ? input : { ...input, idempotency_key: key }
+}
+
+async function send(
+  ctx: Context,
+  actor: Actor,
+  question: ChatQuestion,
+  { where, variant_of }: QuestionPlace,
+  beside: PostBeside,
+): Promise<AskedAnswer> {
+  const { context } = question
   const posted = await post(ctx, {
     actor,
-    input: { ...input, ...idempotency_key },
+    input: toPost(question, variant_of),
     where,
     ...(context && { context }),
     beside,

@@ -24,9 +24,8 @@ export interface QuestionPlace {
 }
 
 /**
- * The place of a question in a chat: below the last answer that its client has of the chat and that is
- * not deleted, else below the newest one. Edited
- * and repeated questions are variants of the answer that they name, else of the newest one at that place.
+ * The place of a question in a chat: below the last answer that its client has of the chat and that is not deleted, else below
+ * the newest one. Edited and repeated questions are variants of the answer that they name, else of the newest one at that place.
  *
  * @throws ChatError `not_found` for a message that is not in the chat
  */

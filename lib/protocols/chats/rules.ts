@@ -20,5 +20,8 @@ export function promptId(answerId: string): string {
 /** Whether a text can be the name of a chat. */
 export const isChatName = (text: string): boolean => /^[!-~]{1,128}$/.test(text) && text !== '.' && text !== '..'
 
+/** The name of the conversation in which clients of OpenAI ask who name none: it has no thread, and stays. */
+export const API_CHAT = ' api'
+
 /** Whether a text may be a name that the service gives, which no client can: it begins with a space. */
 export const isServiceName = (text: string): boolean => /^ [!-~]{1,127}$/.test(text)

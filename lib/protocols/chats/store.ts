@@ -1,5 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { literal, type Micros, sql } from '../../storage/sql.ts'
+import { API_CHAT } from './rules.ts'
 
 /** A thread by the name that a user has given to it. */
 export interface ChatRow {
@@ -64,7 +65,7 @@ export async function deleteLeastUsed(tx: Queries, userId: string, max: number):
   await tx.run(
     sql`DELETE FROM chats WHERE user_id = ${userId} AND name IN (
        SELECT h.name FROM chats h LEFT JOIN threads t ON t.root_id = h.root_id
-        WHERE h.user_id = ${userId} AND h.name <> ${literal(' api')}
+        WHERE h.user_id = ${userId} AND h.name <> ${literal(API_CHAT)}
         ORDER BY coalesce(t.last_activity_at, h.created_at), h.name LIMIT ${surplus})`,
   )
 }

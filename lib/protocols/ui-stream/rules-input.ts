@@ -1,4 +1,4 @@
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, invalid } from '../../core/errors.ts'
 import { isId } from '../../core/schema.ts'
 import { toMessageId } from '../chats/rules.ts'
 import type { UiChatRequest, UiMessageInput, UiPartInput } from './schema.ts'
@@ -111,5 +111,3 @@ function filesIn(parts: readonly UiPartInput[]): string[] {
     return [id]
   })
 }
-
-const invalid = (path: string, message: string) => new ChatError('validation_failed', { errors: [{ path, message }] })

@@ -1,7 +1,7 @@
 import type { CancelledAnswer } from '../../chat/answers/schema.ts'
 import { cancel } from '../../chat/answers/service.ts'
 import { decideEach } from '../../chat/approvals/service-each.ts'
-import { type Opening, type StreamPlace, takePlace } from '../../chat/events/service.ts'
+import { type Opening, type StreamPlace, withPlace } from '../../chat/events/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -46,15 +46,10 @@ export const openSend = useCase({
   ],
   run: async (ctx, actor, request): Promise<Opening> => {
     const wish = readWish(request)
-    // A question for whose answer there is no place is not asked.
-    const place = await takePlace(ctx, actor)
-    try {
+    return withPlace(ctx, actor, async (place) => {
       const asked = await askFor(ctx, actor, request, wish)
-      return await stream(ctx, actor, asked.message_id, { ...asked, ui_version: request.ui_version, place })
-    } catch (error) {
-      place.release()
-      throw error
-    }
+      return stream(ctx, actor, asked.message_id, { ...asked, ui_version: request.ui_version, place })
+    })
   },
 })
 
@@ -89,8 +84,8 @@ async function assertInChat(ctx: Context, actor: Actor, name: string, messageId:
 }
 
 /**
- * The stream of the answer that is written in a chat, that of the actor before those of others, from its first row; `undefined` without one, while it waits, and for a chat
- * that the actor does not know.
+ * The stream of the answer that is written in a chat, from its first row: that of the actor before those of others. `undefined`
+ * without one, while it waits, and for a chat that the actor does not know.
  *
  * @throws ChatError `too_many_streams`; `unavailable`
  */
