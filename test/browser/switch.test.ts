@@ -128,4 +128,21 @@ describe.skipIf(!hasBrowser)('the switcher', () => {
     }
     expect(stage.problems).toEqual([])
   }, 60_000)
+
+  it('takes no focus back that is elsewhere by the time it is gone', async () => {
+    const stage = await openStage({})
+    const { page, ada } = await signInAsAda(stage)
+    const { conversation_id } = await stage.chat.conversations.create(ada, { title: 'Shared' })
+    await page.goto(`${stage.url}/#/c/${conversation_id}`)
+    await page.waitForSelector('.composer textarea')
+    await page.click('.sidebar [aria-keyshortcuts]')
+    await page.waitForSelector('dialog [role=combobox]')
+    // As Escape and a click at once: the browser says later that it has closed the dialog.
+    await page.evaluate(
+      `document.querySelector('dialog').close(), document.querySelector('.composer textarea').focus()`,
+    )
+    await page.waitForSelector('dialog', { state: 'detached' })
+    expect(await page.evaluate(`document.activeElement === document.querySelector('.composer textarea')`)).toBe(true)
+    expect(stage.problems).toEqual([])
+  }, 60_000)
 })

@@ -25,8 +25,11 @@ export function Dialog({ title, focus = 'button', kind, onKeyDown, onClose, chil
     dialog.showModal()
     if (focus === 'field') focusIn(dialog)
     return () => {
+      const { activeElement } = document
+      // One that Escape has closed says so later: the user may be in another field by then.
+      const isElsewhere = activeElement !== document.body && !dialog.contains(activeElement)
       dialog.close()
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
+      if (!isElsewhere && opener instanceof HTMLElement && opener.isConnected) opener.focus()
     }
   }, [])
   return (
