@@ -17,13 +17,21 @@ const PAUSE = 30 * SECOND
 /** How long known keys are used without an answer of their host. */
 const MAX_AGE = DAY
 
+/** Public keys at a URL. */
+export interface KeySet {
+  /** The key of a token. @throws ChatError `unavailable` while there are none */
+  find: JWTVerifyGetKey
+  /** Reads the keys, if that is due. @returns whether there are any */
+  load(): Promise<boolean>
+}
+
 /**
  * The public keys at a URL: read when the first token needs one, when a token names an unknown one, and after a day. One
  * request at a time.
  *
- * @throws ChatError `unavailable` while there are none
+ * @param read requests them
  */
-export function createKeySet(url: string, onFailure: (reason: string) => void): JWTVerifyGetKey {
+export function createKeySet(read: () => Promise<JSONWebKeySet>, onFailure: (reason: string) => void): KeySet {
   let known: { find: JWTVerifyGetKey; at: number } | undefined
   let asked = Number.NEGATIVE_INFINITY
 
@@ -31,7 +39,7 @@ export function createKeySet(url: string, onFailure: (reason: string) => void): 
     asked = monotonicMicros()
     try {
       const { createLocalJWKSet } = await import('jose')
-      known = { find: createLocalJWKSet(await fetchKeys(url)), at: asked }
+      known = { find: createLocalJWKSet(await read()), at: asked }
     } catch (error) {
       onFailure(reasonOf(error))
     }
@@ -44,9 +52,13 @@ export function createKeySet(url: string, onFailure: (reason: string) => void): 
 
   const isFresh = () => known !== undefined && monotonicMicros() - known.at < MAX_AGE
 
-  return async (header: JWTHeaderParameters, token: FlattenedJWSInput) => {
+  async function load(): Promise<boolean> {
     if (!isFresh()) await mayRefresh()
-    if (!known || !isFresh()) throw new ChatError('unavailable', { message: NO_KEYS })
+    return isFresh()
+  }
+
+  async function find(header: JWTHeaderParameters, token: FlattenedJWSInput) {
+    if (!(await load()) || !known) throw new ChatError('unavailable', { message: NO_KEYS })
     const { find } = known
     try {
       return await find(header, token)
@@ -57,13 +69,16 @@ export function createKeySet(url: string, onFailure: (reason: string) => void): 
       return known.find(header, token)
     }
   }
+
+  return { find, load }
 }
 
 const NO_KEYS = 'The keys of signed tokens cannot be read at the moment.'
 
-async function fetchKeys(url: string): Promise<JSONWebKeySet> {
+/** The keys at a URL that the operator has configured. */
+export async function fetchKeys(url: string): Promise<JSONWebKeySet> {
   const response = await fetch(url, {
-    headers: { accept: 'application/jwk-set+json, application/json' },
+    headers: KEYS_HEADERS,
     redirect: 'error',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
@@ -72,6 +87,9 @@ async function fetchKeys(url: string): Promise<JSONWebKeySet> {
   if (!isWhole) throw new Error('its answer is too large')
   return JSON.parse(new TextDecoder().decode(bytes))
 }
+
+/** The headers of a request for keys. */
+export const KEYS_HEADERS = { accept: 'application/jwk-set+json, application/json' }
 
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error & { cause?: { code?: unknown } | null }

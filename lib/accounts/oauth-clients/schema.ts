@@ -1,0 +1,39 @@
+import * as v from 'valibot'
+import { MAX_LENGTH } from '../../core/lengths.ts'
+import { text } from '../../core/schema.ts'
+
+/** How a client proves at the token endpoint who it is: not at all, or by a signed assertion (RFC 7523). */
+export const CLIENT_AUTH_METHODS = ['none', 'private_key_jwt'] as const
+export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number]
+
+/** The longest URL of a metadata document, and so the longest `client_id`. */
+export const MAX_CLIENT_ID_LENGTH = 512
+
+/** More redirect addresses than any client has. */
+const MAX_REDIRECTS = 50
+
+/** More methods than exist. */
+const MAX_METHODS = 20
+
+/** The names of methods that a document may have, those of others among them. */
+const Method = text(MAX_LENGTH.name)
+
+/** What is read of a metadata document of a client, and of a registration (RFC 7591, section 2). */
+export const ClientMetadata = v.object({
+  client_name: v.optional(text(MAX_LENGTH.url)),
+  redirect_uris: v.pipe(v.array(text(MAX_LENGTH.url)), v.minLength(1), v.maxLength(MAX_REDIRECTS)),
+  token_endpoint_auth_method: v.optional(Method),
+  token_endpoint_auth_methods_supported: v.optional(v.pipe(v.array(Method), v.maxLength(MAX_METHODS))),
+  jwks_uri: v.optional(text(MAX_LENGTH.url)),
+})
+export type ClientMetadata = v.InferOutput<typeof ClientMetadata>
+
+/** A metadata document: metadata with the URL at which it is. */
+export const ClientDocument = v.object({ client_id: text(MAX_CLIENT_ID_LENGTH), ...ClientMetadata.entries })
+export type ClientDocument = v.InferOutput<typeof ClientDocument>
+
+/** @returns `undefined` for what is no metadata document */
+export function toClientDocument(content: unknown): ClientDocument | undefined {
+  const { success, output } = v.safeParse(ClientDocument, content, { abortPipeEarly: true })
+  return success ? output : undefined
+}
