@@ -4,6 +4,7 @@ import { assistantProblems } from './assistants.ts'
 import { jwtProblems } from './auth.ts'
 import { basePathProblems } from './base-path.ts'
 import { mailProblems } from './mail.ts'
+import { mcpProblems } from './mcp.ts'
 import { oauthProblems } from './oauth.ts'
 import { toolProblems } from './tools.ts'
 import { usageProblems } from './usage.ts'
@@ -23,6 +24,7 @@ export function findContradictions(config: Config): ConfigProblem[] {
     ...authProblems(config),
     ...oauthProblems(config),
     ...mailProblems(config),
+    ...mcpProblems(config),
     ...usageProblems(config),
     ...assistantProblems(config),
     ...toolProblems(config),

@@ -20,6 +20,7 @@ import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, reloadableKey, section, s
 import { LimitsSection, NotificationsSection } from './limits.ts'
 import { LinksSection } from './links.ts'
 import { MailSection } from './mail.ts'
+import { McpSection } from './mcp.ts'
 import { MetricsSection } from './metrics.ts'
 import { OauthSection } from './oauth.ts'
 import { OutgoingSection } from './outgoing.ts'
@@ -181,6 +182,7 @@ export const ConfigSchema = v.object({
   oauth: OauthSection,
   outgoing: OutgoingSection,
   mail: MailSection,
+  mcp: McpSection,
   links: LinksSection,
   sse: section({
     heartbeat_seconds: key(

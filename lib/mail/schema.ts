@@ -10,6 +10,8 @@ export const MailKind = v.picklist([
   'change_email',
   'undo_email',
   'key_created',
+  'grant_created',
+  'grant_replayed',
   'identity_linked',
   'email_changed',
   'password_changed',

@@ -8,7 +8,7 @@ export interface MailText {
 
 /** What the owner of an account can do about a change. */
 const NOTICE_END =
-  'If it was not you, set a new password, look through your sessions, API keys and sign-in providers, and tell an administrator.\n'
+  'If it was not you, set a new password, look through your sessions, API keys, connected apps and sign-in providers, and tell an administrator.\n'
 
 /** The text of each mail, where the host or the operator has none of its own. */
 export const TEXTS: Record<MailKind, MailText> = {
@@ -39,6 +39,14 @@ export const TEXTS: Record<MailKind, MailText> = {
   key_created: {
     subject: 'A new API key for your account',
     text: `An API key was made, which acts as you without a password ({username}).\n\n${NOTICE_END}`,
+  },
+  grant_created: {
+    subject: 'An application is connected to your account',
+    text: `An application of {host} was connected to your account ({username}), and can use it without a password.\n\n${NOTICE_END}`,
+  },
+  grant_replayed: {
+    subject: 'An application was disconnected from your account',
+    text: `An application of {host} used a token that it had replaced before, as a thief would who has copied it. It is disconnected from your account ({username}). If you still use it, connect it again.\n\n${NOTICE_END}`,
   },
   identity_linked: {
     subject: 'A new way to sign in to your account',
@@ -72,7 +80,7 @@ export interface MailValues {
   /** For a notification: the user that caused it, and the beginning of the message. */
   actor?: string
   excerpt?: string
-  /** For a webhook: the host that it calls. */
+  /** For a webhook: the host that it calls; for an application: its host. */
   host?: string
 }
 
@@ -81,6 +89,8 @@ const PLACEHOLDERS = ['link', 'username']
 const MORE_PLACEHOLDERS: Partial<Record<MailKind, string[]>> = {
   notification: ['actor', 'event', 'excerpt'],
   webhook_disabled: ['host', 'event'],
+  grant_created: ['host'],
+  grant_replayed: ['host'],
 }
 
 /** The names of the placeholders that a mail has. */

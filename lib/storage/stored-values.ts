@@ -70,6 +70,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
       ],
     },
   },
+  oauth_clients: { kind: { values: ['document', 'operator', 'registered'] } },
   webhooks: {
     event_order: { values: ['none', 'conversation'] },
     payload: { values: ['full', 'thin'] },
@@ -131,6 +132,8 @@ export const JSON_COLUMNS: Record<string, readonly string[]> = {
   usage_quotas: ['limits'],
   tool_calls: ['input', 'output', 'error'],
   chats: ['metadata'],
+  oauth_clients: ['redirect_uris'],
+  grants: ['refresh_tokens'],
 }
 
 /** Columns of texts that stand in JSON as they are stored. */

@@ -51,6 +51,7 @@ export const USER_COLUMNS: Record<string, 'moved' | 'ends' | { stays: string }> 
   'notifications.actor_user_id': 'moved',
   'notifications.user_id': 'moved',
   'oauth_states.link_user_id': 'ends',
+  'grants.user_id': 'ends',
   'participants.user_id': 'moved',
   'password_resets.user_id': 'ends',
   'reactions.user_id': 'moved',

@@ -87,6 +87,7 @@ export const FROZEN = {
     '0097-chats': 'OcN4X1I357iJUGoJ6KQK9-nzI2188i7V6FH-MTXSxd0',
     '0098-question-context': '2QBjtMqAwpDBaMt18FfZNbp1Ksnp_k4qBLvKFR8axAM',
     '0099-variants-of-answers': 'Gvp68mu_YNRAGUFzySoBwLtc-Sb-w5hWTlBzxa1OUNA',
+    '0100-authorization': 'Ukg9WX34y01EEFHV8E9doRrhRij46nGvtHbHpc-OaWc',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
   postgresql: {
@@ -176,6 +177,7 @@ export const FROZEN = {
     '0097-chats': '74CJS8RoUnZ9YlkSU9iTpKsohXqSumKHI1TNGJg2084',
     '0098-question-context': '2QBjtMqAwpDBaMt18FfZNbp1Ksnp_k4qBLvKFR8axAM',
     '0099-variants-of-answers': 'Gvp68mu_YNRAGUFzySoBwLtc-Sb-w5hWTlBzxa1OUNA',
+    '0100-authorization': '7HNCEHyXzRAwixYp2JO0Sqt6P0d3DTiKSsSzC5ueu8s',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
 }

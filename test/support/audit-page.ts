@@ -28,6 +28,11 @@ const ACTS: Record<AuditAct, string> = {
   'key.created': 'A user created an API key, the subject.',
   'key.revoked':
     'An API key, the subject, was revoked: by its user, or by an administrator or another act; then `detail` has the user and the reason.',
+  'grant.created':
+    'A user allowed an application, as whose connection the subject counts; `detail` has its client and scopes.',
+  'grant.revoked':
+    'The connection of an application, the subject, ended: `detail.reason` is `user`, `admin`, `code` (its code was used twice), `limit` (a newer one took its place), or why access ended.',
+  'grant.replayed': 'A refresh token was used that had been replaced: the connection, the subject, has ended.',
   'server_key.created': 'The operator created a server key, the subject; `detail` has its scopes.',
   'server_key.revoked': 'The operator revoked a server key, the subject.',
   'hook.created': 'An incoming hook was made; the subject is the bot as which it posts.',

@@ -62,7 +62,7 @@ export const change = useCase({
       announceChange(tx, user, after)
       if (input.password !== undefined) await notify(ctx, tx, userId, 'password_changed')
       // To the former address: the new one may be another person's.
-      if (user.email !== after.email) await notify(ctx, tx, userId, 'email_changed', user)
+      if (user.email !== after.email) await notify(ctx, tx, userId, 'email_changed', { former: user })
       await endWhatMust(ctx, tx, actor, { ...plan, before: user })
       if (!hasServiceRight(ctx.access, splitRoles(after.roles), 'invite'))
         await ctx.accounts.revokeInvites(tx, userId, byActor(actor))

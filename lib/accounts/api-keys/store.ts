@@ -50,7 +50,7 @@ export function findKeyByHash(db: Queries, keyHash: string): Promise<KeyOfCall |
     sql`SELECT k.id, k.user_id, k.expires_at, k.last_used_at, u.roles, u.kind, u.disabled_at,
             ${isAbandoned(sql`u`)} AS is_abandoned
        FROM api_keys k JOIN users u ON u.id = k.user_id
-      WHERE k.key_hash = ${keyHash}`,
+      WHERE k.key_hash = ${keyHash} AND k.grant_id IS NULL`,
   )
 }
 
@@ -70,7 +70,7 @@ export function listLiveKeys(
 export function listKeys(db: Queries, userId: string): Promise<KeyRow[]> {
   return db.all<KeyRow>(
     sql`SELECT id, user_id, name, key_hash, created_at, expires_at, last_used_at FROM api_keys
-      WHERE user_id = ${userId}
+      WHERE user_id = ${userId} AND grant_id IS NULL
       ORDER BY created_at DESC, id DESC`,
   )
 }
@@ -83,7 +83,7 @@ export function listKeysOfUsers(
 ): Promise<Omit<KeyRow, 'key_hash'>[]> {
   return db.all(
     sql`SELECT id, user_id, name, created_at, expires_at, last_used_at FROM api_keys
-      ${where(after !== undefined && sql`id < ${after}`, user_id !== undefined && sql`user_id = ${user_id}`)}
+      ${where(sql`grant_id IS NULL`, after !== undefined && sql`id < ${after}`, user_id !== undefined && sql`user_id = ${user_id}`)}
       ORDER BY id DESC
       LIMIT ${limit}`,
   )
@@ -91,7 +91,9 @@ export function listKeysOfUsers(
 
 /** The number of a user's keys. By user_id. */
 export async function countKeys(db: Queries, userId: string): Promise<number> {
-  const row = await db.get<{ count: number }>(sql`SELECT count(*) AS count FROM api_keys WHERE user_id = ${userId}`)
+  const row = await db.get<{ count: number }>(
+    sql`SELECT count(*) AS count FROM api_keys WHERE user_id = ${userId} AND grant_id IS NULL`,
+  )
   return row!.count
 }
 
@@ -114,8 +116,10 @@ export async function touchKey(tx: Queries, id: string, usedAt: Micros): Promise
  */
 export function deleteKey(tx: Queries, id: string, userId?: string): Promise<Named | undefined> {
   return userId === undefined
-    ? tx.get<Named>(sql`DELETE FROM api_keys WHERE id = ${id} RETURNING user_id, name`)
-    : tx.get<Named>(sql`DELETE FROM api_keys WHERE id = ${id} AND user_id = ${userId} RETURNING user_id, name`)
+    ? tx.get<Named>(sql`DELETE FROM api_keys WHERE id = ${id} AND grant_id IS NULL RETURNING user_id, name`)
+    : tx.get<Named>(
+        sql`DELETE FROM api_keys WHERE id = ${id} AND user_id = ${userId} AND grant_id IS NULL RETURNING user_id, name`,
+      )
 }
 
 type Named = Pick<KeyRow, 'user_id' | 'name'>

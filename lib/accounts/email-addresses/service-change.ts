@@ -102,7 +102,7 @@ export const undoChange = useCase({
       const { user, request } = await takeRequest(ctx, tx, token, 'undo')
       await moveTo(ctx, tx, user, request.email)
       await endMeans(ctx, tx, { user_id: user.id }, 'undone_address', { by: { ip: client.ip } })
-      await notify(ctx, tx, user.id, 'email_changed', user)
+      await notify(ctx, tx, user.id, 'email_changed', { former: user })
       tx.audit({ act: 'email.change_undone', subject_id: user.id, ip: client.ip })
     }),
 })
@@ -130,7 +130,8 @@ async function moveTo(ctx: Context, tx: Tx, user: UserRow, email: string): Promi
  */
 async function tellFormer(ctx: Context, tx: Tx, user: UserRow): Promise<void> {
   const { id: user_id, email } = user
-  if (await hasRequest(tx, user_id, 'undo', ctx.now())) return notify(ctx, tx, user_id, 'email_changed', user)
+  if (await hasRequest(tx, user_id, 'undo', ctx.now()))
+    return notify(ctx, tx, user_id, 'email_changed', { former: user })
   if (user.email_verified_at === null) return
   const request = newRequest(ctx, { kind: 'undo', user_id, email, seconds: UNDO_SECONDS })
   await insertRequest(tx, request)

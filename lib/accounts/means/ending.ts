@@ -3,10 +3,11 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import { deleteMailsOfKind } from '../../mail/store.ts'
 import { disableOfLostKeys } from '../../storage/disabled-webhooks.ts'
 import { sessionEnded } from '../audit/rules.ts'
+import type { AuditAct } from '../audit/schema.ts'
 import type { AuditActor, AuditEntry } from '../audit/store.ts'
 import { listBotIds } from '../users/store-bots.ts'
 import { CAUSES, type Cause, type Ends, type Means } from './rules.ts'
-import { countLiveSessions, deleteMeans, type Ending, type Holder, listKeyNames, refuseTokens } from './store.ts'
+import { countLiveSessions, deleteMeans, type Ending, type Holder, listNames, refuseTokens } from './store.ts'
 
 /** The mails whose token is made when they are sent, and which no row of the means would keep from making one. */
 const MAILS: Partial<Record<Means, 'reset_password' | 'verify_email'>> = {
@@ -52,9 +53,11 @@ export async function endMeans(
   if (ended.sessions > 0 && live.sessions > 0)
     tx.audit(sessionEnded(reason, { ...by, subject_id: user_id, detail: { sessions: live.sessions } }))
   if (ended.keys + ended.bot_keys > 0) await disableOfLostKeys(tx, ctx.now())
+  const ofUser = { reason, ...(user_id && { user_id }) }
   if (ended.bot_keys > 0)
-    auditKeys(tx, { ...by, detail: { reason, owner_id: user_id! } }, live.bot_keys, ended.bot_keys)
-  if (ended.keys > 0) auditKeys(tx, { ...by, detail: { reason, ...(user_id && { user_id }) } }, live.keys, ended.keys)
+    auditEach(tx, KEYS, { ...by, detail: { reason, owner_id: user_id! } }, live.bot_keys, ended.bot_keys)
+  if (ended.keys > 0) auditEach(tx, KEYS, { ...by, detail: ofUser }, live.keys, ended.keys)
+  if (ended.grants > 0) auditEach(tx, GRANTS, { ...by, detail: ofUser }, live.grants, ended.grants)
   tx.recheckStreams({ user_id })
   if (user_id !== undefined) for (const id of await listBotIds(tx, user_id)) tx.recheckStreams({ user_id: id })
   return ended
@@ -64,31 +67,47 @@ export async function endMeans(
 async function findLive({ now }: Pick<Context, 'now'>, tx: Tx, holder: Holder, { session }: Ending) {
   return {
     sessions: await countLiveSessions(tx, holder, { now: now(), except: session }),
-    keys: 'all' in holder ? [] : await listKeyNames(tx, 'keys', holder.user_id),
-    bot_keys: 'all' in holder ? [] : await listKeyNames(tx, 'bot_keys', holder.user_id),
+    keys: 'all' in holder ? [] : await listNames(tx, 'keys', holder.user_id),
+    bot_keys: 'all' in holder ? [] : await listNames(tx, 'bot_keys', holder.user_id),
+    grants: 'all' in holder ? [] : await listNames(tx, 'grants', holder.user_id),
   }
 }
 
-/** An entry for each key of a user; one for those of all users, of which there may be too many. */
-function auditKeys(
+/** How the log has what ended: the act, the name of their number, and that of their names. */
+interface Ended {
+  act: AuditAct
+  count: string
+  name: string
+}
+
+const KEYS: Ended = { act: 'key.revoked', count: 'keys', name: 'key' }
+const GRANTS: Ended = { act: 'grant.revoked', count: 'grants', name: 'client' }
+
+/** An entry for each of a user; one for those of all users, of which there may be too many. */
+function auditEach(
   tx: Tx,
+  { act, ...as }: Ended,
   { detail, ...by }: Omit<AuditEntry, 'act'>,
-  keys: { id: string; name: string }[],
+  ended: { id: string; name: string }[],
   count: number,
 ): void {
-  if (keys.length === 0) tx.audit({ act: 'key.revoked', ...by, detail: { ...detail, keys: count } })
-  for (const { id, name } of keys) tx.audit({ act: 'key.revoked', ...by, subject_id: id, detail, names: { key: name } })
+  if (ended.length === 0) tx.audit({ act, ...by, detail: { ...detail, [as.count]: count } })
+  for (const { id, name } of ended) tx.audit({ act, ...by, subject_id: id, detail, names: { [as.name]: name } })
 }
+
+/** What is refused while its user is disabled. */
+const REFUSED: readonly Means[] = ['keys', 'bot_keys', 'grants', 'webhooks']
 
 /** What a disabled user has made, and the user's bots, stays, and works again when the user is enabled. */
 function isRefused(cause: Cause, means: Means): boolean {
-  return cause === 'disabled' && (means === 'keys' || means === 'bot_keys' || means === 'webhooks')
+  return cause === 'disabled' && REFUSED.includes(means)
 }
 
 const NONE: Record<Means, number> = {
   sessions: 0,
   keys: 0,
   bot_keys: 0,
+  grants: 0,
   identities: 0,
   link_attempts: 0,
   reset_links: 0,

@@ -36,8 +36,15 @@ const ofBots = (userId: string) => sql`user_id IN (SELECT bot.id FROM users bot 
 /** The rows of the means of access. `chat/invites` ends the invites into conversations. */
 export const ROWS: Record<Exclude<Means, 'invites' | 'tokens'>, Rows> = {
   sessions: { table: sql`sessions`, user: sql`user_id`, except: { column: sql`id`, value: 'session' } },
-  keys: { table: sql`api_keys`, user: sql`user_id`, ofAll: sql`user_id NOT IN ${BOTS}` },
+  keys: {
+    table: sql`api_keys`,
+    user: sql`user_id`,
+    ofAll: sql`user_id NOT IN ${BOTS}`,
+    which: sql`grant_id IS NULL`,
+  },
   bot_keys: { table: sql`api_keys`, user: sql`user_id`, of: ofBots, ofAll: sql`user_id IN ${BOTS}` },
+  // Their tokens end with them, by a cascading key.
+  grants: { table: sql`grants`, user: sql`user_id` },
   // The host's own authentication, which has no issuer, still finds its user.
   identities: { table: sql`identities`, user: sql`user_id`, which: sql`issuer <> ''` },
   link_attempts: { table: sql`oauth_states`, user: sql`link_user_id` },
@@ -95,12 +102,14 @@ export async function countLiveSessions(
   return row!.count
 }
 
-/** The names of a user's keys, or of those of the user's bots. By api_keys_of_user. */
-export function listKeyNames(
+/** The names of a user's keys, of those of the user's bots, or of the applications with a grant. By user_id. */
+export function listNames(
   db: Queries,
-  means: 'keys' | 'bot_keys',
+  means: 'keys' | 'bot_keys' | 'grants',
   userId: string,
 ): Promise<{ id: string; name: string }[]> {
-  const rows = means === 'keys' ? sql`user_id = ${userId}` : ofBots(userId)
+  if (means === 'grants')
+    return db.all(sql`SELECT id, client_name AS name FROM grants WHERE user_id = ${userId} ORDER BY id`)
+  const rows = means === 'keys' ? sql`user_id = ${userId} AND grant_id IS NULL` : ofBots(userId)
   return db.all(sql`SELECT id, name FROM api_keys WHERE ${rows} ORDER BY id`)
 }

@@ -80,7 +80,7 @@ export const redeem = useCase({
       const { keys, identities } = await endMeans(ctx, tx, { user_id }, cause, {
         email_key: cause === 'takeover' ? undefined : uniqueKey(user.email),
         by: { ip: client.ip },
-        keep: cause === 'takeover' || !input.keep_keys ? [] : ['keys'],
+        keep: cause === 'takeover' || !input.keep_keys ? [] : ['keys', 'grants'],
       })
       await clearFailures(tx, toAttemptKey(user.email, undefined))
       await clearFailures(tx, toPasswordKey(user_id))

@@ -115,7 +115,7 @@ export async function countBelongings(db: Queries, id: string, now: Micros) {
     sql`SELECT (SELECT count(*) FROM sessions WHERE user_id = ${id} AND idle_expires_at >= ${now}
           AND absolute_expires_at >= ${now}) AS sessions,
             (SELECT max(last_seen_at) FROM sessions WHERE user_id = ${id}) AS seen,
-            (SELECT count(*) FROM api_keys WHERE user_id = ${id}) AS keys,
+            (SELECT count(*) FROM api_keys WHERE user_id = ${id} AND grant_id IS NULL) AS keys,
             (SELECT count(*) FROM identities WHERE user_id = ${id}) AS identities,
             (SELECT count(*) FROM participants p JOIN conversations c ON c.id = p.conversation_id
               WHERE p.user_id = ${id} AND c.deleted_at IS NULL) AS places`,

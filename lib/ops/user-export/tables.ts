@@ -30,7 +30,18 @@ export const OWN_ROWS: Record<string, OwnRows> = {
     of: (id) => sql`owner_id = ${id}`,
     key: ['id'],
   },
-  keys: { table: 'api_keys', columns: sql`id, name, created_at, expires_at, last_used_at`, of: SELF, key: ['id'] },
+  keys: {
+    table: 'api_keys',
+    columns: sql`id, name, created_at, expires_at, last_used_at`,
+    of: (id) => sql`user_id = ${id} AND grant_id IS NULL`,
+    key: ['id'],
+  },
+  grants: {
+    table: 'grants',
+    columns: sql`id, client_id, client_name, client_host, scopes, created_at, last_used_at`,
+    of: SELF,
+    key: ['id'],
+  },
   conversations: {
     table: 'participants',
     columns: sql`conversation_id, role, joined_at, level, muted_until, archived, favourite, receipts,
@@ -136,6 +147,8 @@ export const OTHER_TABLES: Record<string, string> = {
   email_request_tokens: 'digests of random tokens',
   known_devices: 'digests of random tokens',
   oauth_states: 'started sign-ins, for minutes',
+  oauth_clients: 'applications, which are of no user',
+  oauth_assertions: 'digests of what applications prove themselves with, for minutes',
   login_failures: 'digests of addresses',
   idempotency_keys: 'names that a program chose, for a day',
   erased_authors: 'users who are being erased, and have no account',

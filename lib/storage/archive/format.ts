@@ -17,6 +17,8 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['sessions', 'id'],
   ['rotated_tokens', 'token_hash'],
   ['identities', 'provider', 'issuer', 'subject'],
+  ['oauth_clients', 'id'],
+  ['grants', 'id'],
   ['api_keys', 'id'],
   ['server_keys', 'id'],
   ['password_resets', 'token_hash'],

@@ -86,6 +86,7 @@ import { generatedFiles } from './0096-generated-files.ts'
 import { chats } from './0097-chats.ts'
 import { questionContext } from './0098-question-context.ts'
 import { variantsOfAnswers } from './0099-variants-of-answers.ts'
+import { authorization } from './0100-authorization.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -209,6 +210,7 @@ export const MIGRATIONS: readonly Migration[] = [
   chats,
   questionContext,
   variantsOfAnswers,
+  authorization,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

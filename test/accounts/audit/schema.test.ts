@@ -20,19 +20,26 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'users.actor': 'reads',
   'users.ensure': ['user.created', 'user.changed'],
   'users.actorOf': 'reads',
-  'users.change': ['user.changed', 'user.disabled', 'user.enabled', 'session.ended', 'key.revoked'],
+  'users.change': ['user.changed', 'user.disabled', 'user.enabled', 'session.ended', 'key.revoked', 'grant.revoked'],
   'users.describe': 'reads',
   'users.unlock': ['user.unlocked'],
-  'users.erase': ['user.erased', 'user.disabled', 'session.ended', 'key.revoked', 'participant.removed'],
-  'users.merge': ['user.merged', 'session.ended', 'key.revoked'],
-  'users.lockDown': ['user.locked_down', 'session.ended', 'key.revoked'],
+  'users.erase': [
+    'user.erased',
+    'user.disabled',
+    'session.ended',
+    'key.revoked',
+    'grant.revoked',
+    'participant.removed',
+  ],
+  'users.merge': ['user.merged', 'session.ended', 'key.revoked', 'grant.revoked'],
+  'users.lockDown': ['user.locked_down', 'session.ended', 'key.revoked', 'grant.revoked'],
   'users.removeAvatar': ['user.photo_removed'],
   'users.issueReset': ['password.reset_requested'],
   'users.listSessions': 'reads',
-  'users.endSessions': ['session.revoked', 'session.ended', 'key.revoked'],
+  'users.endSessions': ['session.revoked', 'session.ended', 'key.revoked', 'grant.revoked'],
   'users.endSession': ['session.revoked', 'session.ended'],
   'sessions.list': 'reads',
-  'sessions.revoke': ['session.revoked', 'session.ended', 'key.revoked'],
+  'sessions.revoke': ['session.revoked', 'session.ended', 'key.revoked', 'grant.revoked'],
   'sessions.endForSubject': 'the host ends streams, as its own sign-out: it has no session of the service',
   'audit.list': 'reads',
   'audit.listNamed': 'reads',
@@ -61,12 +68,12 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'auth.revokeSession': ['session.revoked'],
   'resets.request': ['password.reset_requested'],
   'resets.issue': ['password.reset_requested'],
-  'resets.redeem': ['password.reset', 'session.ended', 'key.revoked'],
+  'resets.redeem': ['password.reset', 'session.ended', 'key.revoked', 'grant.revoked'],
   'emails.sendVerification': ['email.verification_sent'],
   'emails.verify': ['email.verified'],
   'emails.requestChange': ['email.change_requested'],
   'emails.confirmChange': ['email.changed'],
-  'emails.undoChange': ['email.change_undone', 'session.ended', 'key.revoked'],
+  'emails.undoChange': ['email.change_undone', 'session.ended', 'key.revoked', 'grant.revoked'],
   'newcomers.invite': ['newcomer.invited'],
   'newcomers.list': 'reads',
   'newcomers.revoke': ['newcomer.revoked'],
@@ -267,8 +274,15 @@ it('every operation has a decision about the audit log, and every act an operati
   expect([...new Set(written)].sort()).toEqual([...AuditAct.options].sort())
 })
 
-/** What is written without an operation of the service: by a command on its database, and by answers of the assistant. */
-const COMMANDS: readonly AuditAct[] = ['clock.trusted', 'conversation.imported', 'tool.called', 'approval.requested']
+/** What is written without an operation of the service: by a command on its database, by answers, and by the authorization server. */
+const COMMANDS: readonly AuditAct[] = [
+  'clock.trusted',
+  'conversation.imported',
+  'tool.called',
+  'approval.requested',
+  'grant.created',
+  'grant.replayed',
+]
 
 /** Where access, participation and messages of others end: an entry is written there. A new place is missing here. */
 const ENDS: Record<string, string> = {

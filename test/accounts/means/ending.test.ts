@@ -44,6 +44,14 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
     const { bot } = await thief.bots.create({ username: `${name}-bot` })
     const { conversation_id } = await person.conversations.create({})
     await person.hooks.create(conversation_id, { name: 'Alerts' })
+    await context.write((tx) =>
+      tx.run(
+        sql`INSERT INTO grants (id, user_id, client_id, client_name, client_host, scopes, created_at, last_used_at, code_hash,
+                                redirect_uri, code_challenge, refresh_tokens)
+            VALUES (${context.id()}, ${user_id}, 'https://agent.example/client.json', 'Agent', 'agent.example', 'chat:read', 1, 1,
+                    ${name}, 'https://agent.example/back', '', '[]')`,
+      ),
+    )
     await context.write((tx) => insertWebhook(tx, webhookRow({ id: context.id(), user_id, status: 'unverified' })))
     const { token: invite } = await thief.invites.create(conversation_id, {})
     await thief.emails.requestChange({ email: `${name}@thief.example` })
@@ -124,7 +132,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
       'a reset by mail that keeps keys',
       'mailed_reset',
       ({ reset }) => node.client().resets.redeem({ token: reset, password: OTHER, keep_keys: true }),
-      { known_browsers: 1, keys: 1 },
+      { known_browsers: 1, keys: 1, grants: 1 },
     ],
     ['a confirmed address', 'new_address', ({ change }) => node.client().emails.confirmChange({ token: change.token })],
     [
@@ -148,7 +156,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
       'a disabled user',
       'disabled',
       ({ person }) => node.chat.users.change(OPERATOR, person.id, { disabled: true }),
-      { keys: 1, bot_keys: 1, webhooks: 1 },
+      { keys: 1, bot_keys: 1, grants: 1, webhooks: 1 },
     ],
     ['a lockdown', 'lockdown', ({ person }) => node.chat.users.lockDown(OPERATOR, person.id)],
     [

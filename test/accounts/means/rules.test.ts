@@ -11,6 +11,7 @@ const PROOF = /token|hash|subject|secret|verifier|password|signature|digest|code
 /** Tables with such a column that are no means of access, or whose rows end in another way, and why. */
 const DECIDED: Record<string, string> = {
   users: 'a new password replaces the one before, a takeover removes it, and an erasure deletes the row',
+  oauth_assertions: 'what an application has proved itself with, which counts no second time',
   server_keys: 'of no account: the operator revokes them',
   invites: 'revoked by ctx.revokeInvites: the lists and the error of accepting need the rows',
   rotated_tokens: 'deleted with their sessions by a cascading key',

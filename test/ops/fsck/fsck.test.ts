@@ -222,6 +222,11 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
        INSERT INTO chats (user_id, name, conversation_id, created_at)
          SELECT (SELECT max(id) FROM users), 'trip', max(id), 1 FROM conversations;
        INSERT INTO usage_quotas (id, limits) SELECT max(id), '{}' FROM users;
+       INSERT INTO oauth_clients (id, kind, name, redirect_uris, auth_methods, created_at, last_used_at)
+         VALUES ('c', 'operator', 'C', '[]', 'none', 1, 1);
+       INSERT INTO grants (id, user_id, client_id, client_name, client_host, scopes, created_at, last_used_at, code_hash,
+                           redirect_uri, code_challenge, refresh_tokens)
+         SELECT 'g', max(id), 'c', 'C', '', 'chat:read', 1, 1, 'h', '', '', '[]' FROM users;
        INSERT INTO tool_calls (id, message_id, conversation_id, part_id, step, name, state, requested_at)
          SELECT 'call', id, conversation_id, 0, 1, 'search', 'done', 1 FROM messages WHERE role = 'assistant' LIMIT 1;
        ${statements.join('; ')}`,

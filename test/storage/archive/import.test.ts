@@ -21,6 +21,7 @@ const LEFT_OUT: Record<string, string> = {
   notices: 'texts for one reader, which live for a day at most',
   invocations: 'calls of commands, which their programs answer within minutes',
   oauth_states: 'sign-ins that have begun begin again',
+  oauth_assertions: 'what clients prove themselves with, for minutes',
   blob_sizes: 'sums of the sizes of blobs are made anew',
   limit_buckets: 'counts of the last moments',
   login_failures: 'counts of the last minutes',
