@@ -1,6 +1,7 @@
 import type { AuditActor } from './accounts/audit/store.ts'
 import type { FindBearer } from './accounts/jwt/tokens.ts'
 import type { Provider } from './accounts/oauth/provider.ts'
+import type { ClientDocuments } from './accounts/oauth-clients/documents.ts'
 import type { Passwords } from './accounts/passwords/hash.ts'
 import type { Attempts } from './accounts/passwords/throttle.ts'
 import type { RememberedSessions } from './accounts/sessions/remembered.ts'
@@ -181,6 +182,8 @@ export interface Accounts {
   readonly tokenKeys: () => Promise<SigningKeys>
   /** The sign-in providers, by name. */
   readonly providers: ReadonlyMap<string, Provider>
+  /** Reads what clients of the authorization server publish of themselves. */
+  readonly clientDocuments: ClientDocuments
   /**
    * Revokes the open invites of a user who has lost the right to create any: into conversations, and of newcomers.
    *

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { createAuditLog } from './accounts/audit/store.ts'
 import { createBearers } from './accounts/jwt/tokens.ts'
 import { createProviders } from './accounts/oauth/provider.ts'
+import { createClientDocuments } from './accounts/oauth-clients/documents.ts'
 import { createPasswords } from './accounts/passwords/hash.ts'
 import { createAttempts } from './accounts/passwords/throttle.ts'
 import { createRememberedSessions } from './accounts/sessions/remembered.ts'
@@ -208,6 +209,7 @@ function createAccounts({
     get providers() {
       return providers()
     },
+    clientDocuments: createClientDocuments({ outgoing, log }),
     assertStillAdmin: async (tx, actor) =>
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor),
     rooms: createRoomsOfInvites({ access, now }),

@@ -86,6 +86,14 @@ export function spendPhoto(ctx: Pick<Context, 'db' | 'now'>, userId: string): Pr
   return spendOneOf(ctx, `avatar.set:${userId}`, MAX_PHOTOS_PER_HOUR)
 }
 
+/** Documents of clients that a user may be the first to have read in any hour: each calls an address that the user names. */
+const MAX_DOCUMENTS_PER_HOUR = 10
+
+/** Counts a document of a client that is new. @throws ChatError `rate_limited` */
+export function spendDocument(ctx: Pick<Context, 'db' | 'now'>, userId: string): Promise<void> {
+  return spendOneOf(ctx, `oauth.document:${userId}`, MAX_DOCUMENTS_PER_HOUR)
+}
+
 /**
  * Counts an action of which there are so many in any hour. Each has a bucket of its own: one bucket for all would refill while
  * it empties, and allow nearly twice as many in the first hour.

@@ -3,6 +3,13 @@ import { deleteEntriesBefore } from '../accounts/audit/store.ts'
 import { deleteExpiredVerifications } from '../accounts/email-addresses/store.ts'
 import { deleteExpiredRequests } from '../accounts/mails/store.ts'
 import { deleteExpiredStates } from '../accounts/oauth/store.ts'
+import { MAX_STALE_AGE, UNUSED_AGE } from '../accounts/oauth-clients/rules.ts'
+import {
+  deleteExpiredAssertions,
+  deleteOldDocuments,
+  deleteOldRegistrations,
+  deleteUnusedRegistrations,
+} from '../accounts/oauth-clients/store.ts'
 import { deleteExpiredResets } from '../accounts/password-resets/store.ts'
 import { deleteOldFailures } from '../accounts/passwords/store.ts'
 import { deleteExpiredDevices } from '../accounts/passwords/store-devices.ts'
@@ -67,6 +74,10 @@ export interface Pruned {
   email_verifications: number
   email_requests: number
   oauth_states: number
+  oauth_assertions: number
+  oauth_documents: number
+  oauth_registrations: number
+  old_oauth_registrations: number
   limit_buckets: number
   login_failures: number
   known_devices: number
@@ -110,6 +121,12 @@ const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
   email_verifications: { age: always(0), run: deleteExpiredVerifications },
   email_requests: { age: always(0), run: deleteExpiredRequests },
   oauth_states: { age: always(0), run: deleteExpiredStates },
+  oauth_assertions: { age: always(0), run: deleteExpiredAssertions },
+  // Older ones are not used without being read again.
+  oauth_documents: { age: always(MAX_STALE_AGE), run: deleteOldDocuments },
+  oauth_registrations: { age: always(UNUSED_AGE), run: deleteUnusedRegistrations },
+  // An application whose user allows it nothing any more comes back under the id that it has.
+  old_oauth_registrations: { age: always(90 * DAY), run: deleteOldRegistrations },
   limit_buckets: { age: always(0), run: deleteDryBuckets },
   login_failures: { age: always(0), run: deleteOldFailures },
   known_devices: { age: always(0), run: deleteExpiredDevices },

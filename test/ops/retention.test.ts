@@ -259,6 +259,11 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
     await insert('oauth_states', (id) => ({
       ...{ state_hash: id, provider: 'p', binding_hash: id, verifier: id, nonce: id, expires_at: at },
     }))
+    await insert('oauth_assertions', (id) => ({ jti_hash: id, expires_at: at }))
+    const client = { name: 'Claude', redirect_uris: '["http://localhost/"]', auth_methods: 'none', created_at: at }
+    await insert('oauth_clients', (id) => ({ ...client, id, kind: 'document', last_used_at: at, fetched_at: at }))
+    await insert('oauth_clients', (id) => ({ ...client, id, kind: 'registered', last_used_at: at }))
+    await insert('oauth_clients', (id) => ({ ...client, id, kind: 'registered', last_used_at: at + 1 }))
     await insert('limit_buckets', (id) => ({ bucket: id, tat: at }))
     await insert('login_failures', (id) => ({ account: id, failures: 1, first_at: at, blocked_until: at }))
     await insert('revocations', () => ({ user_id, conversation_id: null, at }))

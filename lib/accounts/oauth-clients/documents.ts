@@ -14,8 +14,11 @@ const MAX_BYTES = 16 * 1024
 /** How many clients have their keys in memory. */
 const MAX_KEY_SETS = 100
 
-/** A document that was read, and how long it is used; or why there is none, in a sentence for people. */
-export type FetchedDocument = { client: OAuthClient; age: number } | { problem: string }
+/**
+ * A document that was read, and how long it is used; or why there is none, in a sentence for people. `is_passing`: its host fails,
+ * so that what it said before may still be right.
+ */
+export type FetchedDocument = { client: OAuthClient; age: number } | { problem: string; is_passing?: boolean }
 
 /** Reads what clients publish of themselves. */
 export interface ClientDocuments {
@@ -48,7 +51,7 @@ export function createClientDocuments({ outgoing, log }: { outgoing: Outgoing; l
     if ('problem' in document) return document
     const { jwks_uri } = document.client
     if (jwks_uri !== undefined && !(await keysAt(jwks_uri).load()))
-      return { problem: 'the keys at its jwks_uri cannot be read' }
+      return { problem: 'the keys at its jwks_uri cannot be read', is_passing: true }
     return document
   }
 
@@ -69,7 +72,7 @@ async function readAt(outgoing: Outgoing, clientId: string): Promise<FetchedDocu
     const document = readDocument(clientId, toJson(answer))
     return 'problem' in document ? document : { ...document, age: ageOf(answer.headers['cache-control']) }
   } catch (error) {
-    return { problem: problemOf(error) }
+    return { problem: problemOf(error), is_passing: isPassing(error) }
   }
 }
 
@@ -96,6 +99,13 @@ function toJson({ body, is_whole }: OutgoingAnswer): unknown {
   } catch {
     throw new UnusableAnswer('it is no JSON')
   }
+}
+
+/** A host that has no document any more, or another one, or that leads inside, does not fail. */
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof OutgoingFailure) || error.reason === 'address_forbidden') return false
+  const { status = 500 } = error.answer ?? {}
+  return status >= 500 || status === 429
 }
 
 function problemOf(error: unknown): string {

@@ -6,6 +6,9 @@ import { text } from '../../core/schema.ts'
 export const CLIENT_AUTH_METHODS = ['none', 'private_key_jwt'] as const
 export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number]
 
+/** Where a client comes from: its own document, the operator, or its registration. */
+export type ClientKind = 'document' | 'operator' | 'registered'
+
 /** The longest URL of a metadata document, and so the longest `client_id`. */
 export const MAX_CLIENT_ID_LENGTH = 512
 

@@ -3,7 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { createClientDocuments } from '../../../lib/accounts/oauth-clients/documents.ts'
 import { createCertificate, openOutgoing } from '../../outgoing/outgoing.ts'
+import { innerState } from '../../support/service.ts'
 
 /** How a host responds at a path. */
 type Respond = (response: ServerResponse, request: IncomingMessage) => void
@@ -54,4 +56,10 @@ export function documentOf(client_id: string, more: object = {}) {
     token_endpoint_auth_method: 'none',
     ...more,
   }
+}
+
+/** Makes a service read what this host publishes. */
+export function letRead(chat: object, { outgoing }: Pick<ClientHost, 'outgoing'>): void {
+  const { accounts, log } = innerState(chat)
+  Object.assign(accounts, { clientDocuments: createClientDocuments({ outgoing, log }) })
 }

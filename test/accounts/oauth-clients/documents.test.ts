@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { createClientDocuments } from '../../../lib/accounts/oauth-clients/documents.ts'
@@ -35,7 +36,7 @@ describe.runIf(hasOpenssl)('a document of a client (openssl)', () => {
     expect(host.requests).toHaveLength(2)
   })
 
-  it.each<[string, (response: import('node:http').ServerResponse) => void, RegExp]>([
+  it.each<[string, (response: ServerResponse) => void, RegExp]>([
     ['a redirect', (r) => r.writeHead(302, { location: 'http://127.0.0.1/' }).end(), /status 302/],
     ['no document', (r) => r.writeHead(404).end(), /status 404/],
     ['an empty answer', (r) => r.writeHead(204).end(), /status 204/],
@@ -47,14 +48,30 @@ describe.runIf(hasOpenssl)('a document of a client (openssl)', () => {
   ])('is refused for %s, whose content is in no reason', async (_title, respond, problem) => {
     const { host, documents, id } = await setUp()
     host.at['/client.json'] = respond
-    expect(await documents.fetch(id)).toEqual({ problem: expect.stringMatching(problem) })
+    expect(await documents.fetch(id)).toMatchObject({ problem: expect.stringMatching(problem) })
     expect(host.requests).toEqual(['/client.json'])
+  })
+
+  it.each([
+    [404, false],
+    [410, false],
+    [301, false],
+    [429, true],
+    [500, true],
+    [503, true],
+  ])('is gone with the status %i, or only its host fails: %s', async (status, is_passing) => {
+    const { host, documents, id } = await setUp()
+    host.at['/client.json'] = (response) => response.writeHead(status).end()
+    expect(await documents.fetch(id)).toMatchObject({ is_passing })
   })
 
   it('is refused for a host that does not answer within five seconds', { timeout: 20_000 }, async () => {
     const { host, documents, id } = await setUp()
     host.at['/client.json'] = () => {}
-    expect(await documents.fetch(id)).toEqual({ problem: expect.stringMatching(/longer than 5 seconds/) })
+    expect(await documents.fetch(id)).toEqual({
+      problem: expect.stringMatching(/longer than 5 seconds/),
+      is_passing: true,
+    })
   })
 
   it('is not asked for at an address inside, nor at what is no URL of a document', async () => {
@@ -65,7 +82,10 @@ describe.runIf(hasOpenssl)('a document of a client (openssl)', () => {
       { resolve: async () => ['127.0.0.1'] },
     )
     const documents = createClientDocuments({ outgoing: guarded, log })
-    expect(await documents.fetch(id)).toEqual({ problem: 'its address is none that this service calls' })
+    expect(await documents.fetch(id)).toEqual({
+      problem: 'its address is none that this service calls',
+      is_passing: false,
+    })
     expect(await documents.fetch(`${id}?a=b`)).toEqual({ problem: 'its address is not one of a metadata document' })
     expect(host.requests).toEqual([])
   })
@@ -88,20 +108,26 @@ describe.runIf(hasOpenssl)('a document of a client (openssl)', () => {
       expect(host.requests).toEqual(['/client.json', '/jwks.json'])
     })
 
-    it.each<[string, (response: import('node:http').ServerResponse) => void]>([
+    it.each<[string, (response: ServerResponse) => void]>([
       ['a redirect', (r) => r.writeHead(302, { location: 'http://127.0.0.1/' }).end()],
       ['more than 16 KiB', (r) => r.end(`{"keys":[],"a":"${'a'.repeat(16 * 1024)}"}`)],
       ['no keys', (r) => r.end('{}')],
     ])('is refused for %s at that URL', async (_title, respond) => {
       const { host, documents, id, infos } = await withKeys()
       host.at['/jwks.json'] = respond
-      expect(await documents.fetch(id)).toEqual({ problem: 'the keys at its jwks_uri cannot be read' })
+      expect(await documents.fetch(id)).toEqual({
+        problem: 'the keys at its jwks_uri cannot be read',
+        is_passing: true,
+      })
       expect(infos).toEqual([{ url: host.origin, reason: expect.any(String) }])
     })
 
     it('is refused for keys at an address inside, which is not called', async () => {
       const { host, documents, id } = await withKeys('https://10.0.0.1/jwks.json')
-      expect(await documents.fetch(id)).toEqual({ problem: 'the keys at its jwks_uri cannot be read' })
+      expect(await documents.fetch(id)).toEqual({
+        problem: 'the keys at its jwks_uri cannot be read',
+        is_passing: true,
+      })
       expect(host.requests).toEqual(['/client.json'])
     })
 
