@@ -208,8 +208,8 @@ function startAsking({
   }
 }
 
-/** Clients of the nodes that run, one of them at each call. */
-function createClients(fleet: Fleet): () => Promise<AdminClient> {
+/** Signed-in clients of the nodes that run, one of them at each call. */
+export function createClients(fleet: Fleet): () => Promise<AdminClient> {
   const clients = new Map<string, Promise<AdminClient>>()
   return async () => {
     for (;;) {

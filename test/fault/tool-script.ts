@@ -2,6 +2,7 @@ import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AnswerPiece, AssistantRequest } from '../../lib/assistant/provider.ts'
 import { type DefinedTool, defineTool, type Ports } from '../../lib/index.ts'
+import { isWriting, writingScript } from './doors/script.ts'
 import { createRandom } from './random.ts'
 
 /** The longest pause of the model before each of its chunks, and of a tool before and after its effect. */
@@ -27,11 +28,11 @@ export interface Start {
 /** The model and the tools of a host: each effect of a tool is a line in `file`, which survives the process. */
 export function scriptedTools(file: string): Pick<Ports, 'assistant' | 'tools'> {
   return {
-    assistant: (request) => (questionOf(request) === HOLD ? holdingScript(request) : randomScript(request)),
+    assistant: scriptFor,
     tools: {
       charge: tool(file),
       look: tool(file, { idempotent: true }),
-      refund: tool(file, { approval: { by: 'members' } }),
+      refund: tool(file, { approval: { by: 'members', keys: true } }),
       hold: holdingTool(file),
     },
   }
@@ -42,7 +43,10 @@ const ANY = {
   validate: (value: unknown) => ({ value: value as { pauses_ms: [number, number]; n: number } }),
 }
 
-function tool(file: string, options: { idempotent?: boolean; approval?: { by: 'members' } } = {}): DefinedTool {
+function tool(
+  file: string,
+  options: { idempotent?: boolean; approval?: { by: 'members'; keys: true } } = {},
+): DefinedTool {
   const name = options.idempotent ? 'look' : options.approval ? 'refund' : 'charge'
   return defineTool({
     description: name,
@@ -74,6 +78,12 @@ function holdingTool(file: string): DefinedTool {
 /** A short line is appended in one call: lines of several processes do not mix. */
 function note(file: string, { call_id, attempt, name }: Start): void {
   appendFileSync(file, `${call_id} ${attempt} ${name}\n`)
+}
+
+function scriptFor(request: AssistantRequest): AsyncIterable<AnswerPiece> {
+  const question = questionOf(request)
+  if (isWriting(question)) return writingScript(question, request.signal)
+  return question === HOLD ? holdingScript(request) : randomScript(request)
 }
 
 /** Three calls, then two, one of them equal to an earlier one, then the end. */
