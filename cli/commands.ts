@@ -17,6 +17,7 @@ export const root: CommandDef = defineCommand({
     access: () => import('./commands/access.ts').then((module) => module.default),
     session: () => import('./commands/session.ts').then((module) => module.default),
     key: () => import('./commands/key.ts').then((module) => module.default),
+    grant: () => import('./commands/grant.ts').then((module) => module.default),
     'server-key': () => import('./commands/server-key.ts').then((module) => module.default),
     bot: () => import('./commands/bot.ts').then((module) => module.default),
     hook: () => import('./commands/hook.ts').then((module) => module.default),

@@ -4,6 +4,7 @@ import * as keys from './accounts/api-keys/routes.ts'
 import * as keysOfUsers from './accounts/api-keys/routes-admin.ts'
 import * as audit from './accounts/audit/routes.ts'
 import * as emails from './accounts/email-addresses/routes.ts'
+import * as grants from './accounts/grants/routes.ts'
 import * as hostPeople from './accounts/host-identity/routes.ts'
 import * as identities from './accounts/identities/routes.ts'
 import * as oauth from './accounts/oauth/routes.ts'
@@ -76,6 +77,7 @@ export const endpoints = {
   newcomers,
   guests,
   keys: { ...keys, ...keysOfUsers },
+  grants,
   tokens,
   bots,
   hooks,

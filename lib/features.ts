@@ -8,6 +8,8 @@ import * as audit from './accounts/audit/service.ts'
 import * as callers from './accounts/authentication/service.ts'
 import * as emails from './accounts/email-addresses/service.ts'
 import * as emailChanges from './accounts/email-addresses/service-change.ts'
+import * as grants from './accounts/grants/service.ts'
+import * as grantsOfAll from './accounts/grants/service-admin.ts'
 import * as people from './accounts/host-identity/service-people.ts'
 import * as ownIdentities from './accounts/identities/service.ts'
 import * as oauth from './accounts/oauth/service.ts'
@@ -146,6 +148,7 @@ export const USE_CASES = {
   newcomers: useCasesOf(newcomers),
   guests: useCasesOf(guests),
   keys: { ...useCasesOf(keys), ...useCasesOf(keysOfAll) },
+  grants: { ...useCasesOf(grants), ...useCasesOf(grantsOfAll) },
   hooks: useCasesOf(hooks),
   webhooks: {
     create: webhooks.create,

@@ -126,6 +126,7 @@ const CASES: Record<string, Record<string, Case[]>> = {
       [[], 'createNodeHandler: pass the app that createChatApp returned'],
       [[{}], 'createNodeHandler: pass the app that createChatApp returned'],
     ],
+    createWellKnownHandler: NEEDS_CHAT,
     serve: NEEDS_CHAT,
   },
   './client': {

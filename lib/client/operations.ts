@@ -87,6 +87,10 @@ export const OPERATIONS = {
     remove: 'DELETE /api/messages/{message_id}/feedback',
     set: 'PUT /api/messages/{message_id}/feedback body',
   },
+  grants: {
+    list: 'GET /api/auth/grants',
+    revoke: 'DELETE /api/auth/grants/{grant_id}',
+  },
   guests: {
     claim: 'POST /api/guests/claim body',
     create: 'POST /api/guests body session',

@@ -70,8 +70,10 @@ export const McpSection = section({
 /** An authorization server that cannot work. */
 export function mcpProblems(config: Config): { key: string; message: string }[] {
   const { features, mcp } = config
-  if (!mcp.oauth.enabled) return []
   const address = publicUrlOf(config)
+  if (mcp.authorization_servers.length > 0 && address === undefined)
+    return [{ key: 'server.public_url', message: 'must be set for mcp.authorization_servers' }]
+  if (!mcp.oauth.enabled) return []
   return [
     ...(features.mcp ? [] : [{ key: 'features.mcp', message: 'must be true for mcp.oauth.enabled' }]),
     ...(address !== undefined && isSecureUrl(address)

@@ -16,6 +16,7 @@ import { type CountedRoute, handle, type Resource } from './handle.ts'
 import { addMcp } from './mcp/add.ts'
 import { createResponseBatches } from './node/response-batch.ts'
 import { createStreamWrites } from './node/stream-writes.ts'
+import { addOauth } from './oauth/add.ts'
 import { openApiRoutes } from './openapi/build.ts'
 import { addPage } from './pages.ts'
 import { createClientReader } from './request/client-address.ts'
@@ -79,7 +80,10 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
       at(patternOf(path, resource), (event) => handle(service, path, resource, event))
     }
     addForms(at, service, config)
-    if (config.features.mcp) addMcp(at, service)
+    if (config.features.mcp) {
+      addMcp(at, service)
+      addOauth(at, service)
+    }
     if (options.web) addPage(at, service, options.web)
     for (const { prefix } of API_GROUPS) at(`${prefix}/**`, (event) => handle(service, `${prefix}/**`, {}, event))
   }

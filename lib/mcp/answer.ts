@@ -1,3 +1,4 @@
+import { resourceMetadataUrl } from '../accounts/grants/metadata.ts'
 import type { Context } from '../context.ts'
 import type { Actor } from '../core/actor.ts'
 import { ChatError } from '../core/errors.ts'
@@ -74,7 +75,7 @@ export async function answerMcp(ctx: Context, given: McpRequest): Promise<WholeR
     return { status: 200, headers: {}, body: toResponse(call, method, result) }
   } catch (error) {
     explain(ctx, request_id, error)
-    return toRpcFailure(error, { id, request_id })
+    return toRpcFailure(error, { id, request_id, metadata: resourceMetadataUrl(ctx.config) })
   }
 }
 

@@ -8,6 +8,8 @@ interface RpcDetails {
   status?: number
   data?: Json
   headers?: Record<string, string>
+  /** The scope that a token lacks. */
+  needed?: McpScope
 }
 
 /** A failure with a code of the protocol, as its client reads it. */
@@ -17,13 +19,15 @@ export class RpcError extends Error {
   readonly status: number
   readonly data: Json | undefined
   readonly headers: Record<string, string>
+  readonly needed: McpScope | undefined
 
-  constructor(code: number, message: string, { status = 200, data, headers = {} }: RpcDetails = {}) {
+  constructor(code: number, message: string, { status = 200, data, headers = {}, needed }: RpcDetails = {}) {
     super(message)
     this.code = code
     this.status = status
     this.data = data
     this.headers = headers
+    this.needed = needed
   }
 }
 
@@ -36,9 +40,14 @@ export function invalidParams(message: string, data?: Json): RpcError {
  * The header by which a client learns how to get a token (RFC 6750, section 3).
  *
  * @param error missing where the request has no token
+ * @param metadata the address of the document that says where
  */
-function challenge(error?: 'invalid_token' | 'insufficient_scope', scope?: McpScope): string {
-  const parameters = [...(error ? [`error="${error}"`] : []), ...(scope ? [`scope="${scope}"`] : [])]
+function challenge(error?: 'invalid_token' | 'insufficient_scope', scope?: McpScope, metadata?: string): string {
+  const parameters = [
+    ...(error ? [`error="${error}"`] : []),
+    ...(scope ? [`scope="${scope}"`] : []),
+    ...(metadata ? [`resource_metadata="${metadata}"`] : []),
+  ]
   return ['Bearer', parameters.join(', ')].join(' ').trim()
 }
 
@@ -47,7 +56,7 @@ export function insufficientScope(scope: McpScope): RpcError {
   return new RpcError(403, `This takes the scope ${scope}, which the token does not have.`, {
     status: 403,
     data: { code: 'forbidden', reason: 'scope' },
-    headers: { 'www-authenticate': challenge('insufficient_scope', scope) },
+    needed: scope,
   })
 }
 
@@ -65,6 +74,8 @@ export interface FailedRequest {
   request_id: string
   /** Whether the request has a token. */
   has_token?: boolean
+  /** Where a client finds out how to get a token; missing where it cannot. */
+  metadata?: string | undefined
 }
 
 /** A failure of a request. Only a {@link ChatError} and an {@link RpcError} are disclosed. */
@@ -75,17 +86,25 @@ export function toRpcFailure(error: unknown, request: FailedRequest): RpcFailure
   return { status, headers, body: { jsonrpc: '2.0', ...id, error: { code, message, ...(data && { data }) } } }
 }
 
-function withRequestId({ code, status, message, data, headers }: RpcError, { request_id }: FailedRequest) {
+function withRequestId(error: RpcError, { request_id, metadata }: FailedRequest) {
+  const { code, status, message, data, needed } = error
+  const lacking = needed && { 'www-authenticate': challenge('insufficient_scope', needed, metadata) }
+  const headers: Record<string, string> = { ...error.headers, ...lacking }
   return { code, status, message, headers, data: code > 0 ? { ...data, request_id } : data }
 }
 
-function ofChatError(error: ChatError, { request_id, has_token }: FailedRequest) {
+/** A challenge with what to ask for at first. */
+function unauthenticated(has_token: boolean | undefined, metadata: string | undefined): string {
+  return challenge(has_token ? 'invalid_token' : undefined, metadata ? 'chat:read' : undefined, metadata)
+}
+
+function ofChatError(error: ChatError, { request_id, has_token, metadata }: FailedRequest) {
   const { code, status, message, reason, errors, retry_after_seconds } = error
   if (code === 'malformed_json') return { code: RPC.parse_error, status: 400, message, data: undefined, headers: {} }
   // As every 503: the service may be available again in a moment.
   const retry_after = retry_after_seconds ?? (status === 503 ? 1 : undefined)
   const headers = {
-    ...(status === 401 && { 'www-authenticate': challenge(has_token ? 'invalid_token' : undefined) }),
+    ...(status === 401 && { 'www-authenticate': unauthenticated(has_token, metadata) }),
     ...(retry_after !== undefined && { 'retry-after': String(retry_after) }),
   }
   const more = {

@@ -1,6 +1,7 @@
 import { deleteExpiredKeys } from '../accounts/api-keys/store.ts'
 import { deleteEntriesBefore } from '../accounts/audit/store.ts'
 import { deleteExpiredVerifications } from '../accounts/email-addresses/store.ts'
+import { deleteOldGrants, deleteUnusedCodes, deleteUnusedGrants } from '../accounts/grants/store.ts'
 import { deleteExpiredRequests } from '../accounts/mails/store.ts'
 import { deleteExpiredStates } from '../accounts/oauth/store.ts'
 import { MAX_STALE_AGE, UNUSED_AGE } from '../accounts/oauth-clients/rules.ts'
@@ -68,6 +69,9 @@ export interface Pruned {
   invites: number
   api_keys: number
   server_keys: number
+  grants: number
+  old_grants: number
+  grant_codes: number
   token_floors: number
   webhooks: number
   password_resets: number
@@ -113,6 +117,9 @@ const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
   invites: { age: always(REMEMBERED), run: deleteInvitesBefore },
   api_keys: { age: always(REMEMBERED), run: deleteExpiredKeys },
   server_keys: { age: always(REMEMBERED), run: deleteExpiredServerKeys },
+  grants: { age: ({ config }) => config.mcp.oauth.refresh_days * DAY, run: deleteUnusedGrants },
+  old_grants: { age: ({ config }) => config.mcp.oauth.grant_days * DAY, run: deleteOldGrants },
+  grant_codes: { age: always(0), run: deleteUnusedCodes },
   // Later, no token of before is valid. That a host verifies them itself, no configuration shows.
   token_floors: { age: ({ config }) => maxTokenSeconds(config.auth.jwt) * SECOND, run: deleteTokenFloorsBefore },
   // Their URLs have never returned a challenge.

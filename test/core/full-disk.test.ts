@@ -22,6 +22,7 @@ it('each use-case that deletes, or ends a means of access, may use the reserve o
   ).toEqual([
     'auth.logout',
     'auth.revokeSession',
+    'grants.revokeAny',
     'keys.revokeAny',
     'serverKeys.revoke',
     'sessions.endForSubject',

@@ -60,6 +60,11 @@ const TRUSTED: Record<string, Bound> = {
 /** Regular expressions elsewhere that may take more than linear time, or are not written out. */
 const PATTERNS: Record<string, Record<string, Bound>> = {
   'lib/accounts/authentication/service.ts': { '/^[\\w-]+\\.[\\w-]+\\.[\\w-]+$/': 'linear' },
+  'lib/accounts/grants/refresh-token.ts': { 'new RegExp(…)': 'linear' },
+  'lib/accounts/oauth-clients/rules.ts': {
+    '/^https:\\/\\/[^/?#@\\\\\\s]+\\/[^?#\\\\\\s]+$/': 'linear',
+    '/^https:\\/\\/[^/?@]+([/?].*)?$/': 'linear',
+  },
   'lib/accounts/users/schema.ts': { '/^[^,]*(,[^,]*){0,99}$/': 'linear' },
   'lib/assistant/echo.ts': { '/\\S+\\s*|\\s+/': 'linear' },
   'lib/assistant/tools/json-schema-problem.ts': { 'new RegExp(…)': 'operator' },

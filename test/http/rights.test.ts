@@ -161,6 +161,7 @@ interface World {
   path: string
   session_id: string
   key_id: string
+  grant_id: string
   identity_id: string
   bot_id: string
   webhook_id: string
@@ -267,6 +268,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       attachment_id: attachment.id,
       session_id,
       key_id,
+      grant_id: bot_id,
       identity_id,
       bot_id,
       hook_id: bot_id,
@@ -321,6 +323,8 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       answer_ids: [],
       content: 'Why?',
     })
+    // One that is being written is another answer.
+    await chat.answers.wait(member, message_id, { seconds: 55 })
     return {
       response_id: toOpenAiId('response', message_id),
       completion_id: toOpenAiId('completion', message_id),

@@ -299,6 +299,8 @@ export const LISTS: Record<string, Followed> = {
   botsList: { key: 'id', expected: () => undefined, path: () => '/api/bots' },
   botsListKeys: { key: 'id', expected: () => undefined, path: ({ bot_id }) => `/api/bots/${bot_id}/keys` },
   // At most fifty.
+  grantsList: { key: 'id', expected: () => undefined, path: () => '/api/auth/grants' },
+  // At most fifty.
   keysList: { key: 'id', expected: () => undefined, path: () => '/api/auth/keys' },
   keysListAll: {
     key: 'id',

@@ -9,6 +9,7 @@ import type { LimitsVersion } from '../../limits/store.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { BOT_KEY_PREFIX, isApiKey } from '../api-keys/rules.ts'
 import { recogniseKey } from '../api-keys/service.ts'
+import { ACCESS_PREFIX } from '../grants/rules.ts'
 import { identify, identifyByToken } from '../host-identity/service.ts'
 import { recogniseServerKey, type ServerCaller } from '../server-keys/acting.ts'
 import { SERVER_KEY_PREFIX } from '../server-keys/rules.ts'
@@ -78,7 +79,9 @@ export function isOwnToken({ accounts, host }: Pick<Context, 'accounts' | 'host'
 const SIGNED_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 const isOurs = (api_key: string | undefined) =>
-  [TOKEN_PREFIX, SERVER_KEY_PREFIX, GUEST_PREFIX, BOT_KEY_PREFIX].some((prefix) => api_key?.startsWith(prefix))
+  [TOKEN_PREFIX, SERVER_KEY_PREFIX, GUEST_PREFIX, BOT_KEY_PREFIX, ACCESS_PREFIX].some((prefix) =>
+    api_key?.startsWith(prefix),
+  )
 
 /** The caller of a request whose tokens have been read, without an authentication of the host. */
 export async function recogniseBy(
@@ -95,6 +98,8 @@ export async function recogniseBy(
     const { csrf_hash: _, ...caller } = await resume(ctx, request, token_hash)
     return caller
   }
+  // What an application was given for /mcp is good for nothing else.
+  if (api_key?.startsWith(ACCESS_PREFIX)) throw new ChatError('unauthenticated')
   if (api_key !== undefined && bearers && !isApiKey(api_key))
     return { actor: await identifyByToken(ctx, bearers, { token: api_key, token_hash: token_hash!, ip: request.ip }) }
   if (api_key !== undefined) return { actor: await recogniseKey(ctx, api_key, token_hash) }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { H3Event } from 'h3'
+import { resourceMetadataUrl } from '../../accounts/grants/metadata.ts'
 import { contextOf } from '../../core/context-of.ts'
 import { ChatError } from '../../core/errors.ts'
 import { assertBodyAcceptable } from '../../core/json-body.ts'
@@ -78,7 +79,7 @@ async function respond(
     if (!(error instanceof ChatError || error instanceof RpcError))
       ctx.log.error('Request failed', { request_id, route: MCP_ENDPOINT.path, cause: String(error) })
     const has_token = headers.get('authorization') !== null
-    const failure = toRpcFailure(error, { request_id, has_token })
+    const failure = toRpcFailure(error, { request_id, has_token, metadata: resourceMetadataUrl(ctx.config) })
     return end(exchange, { ...failure, headers: { ...failure.headers, ...(failure.status === 405 && ALLOW) } })
   } finally {
     ctx.load.answered()

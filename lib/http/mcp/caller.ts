@@ -1,5 +1,7 @@
 import type { H3Event } from 'h3'
 import { asksHost, bearerIn, type CountedCaller, recogniseBy } from '../../accounts/authentication/service.ts'
+import { recogniseAccess } from '../../accounts/grants/recognise.ts'
+import { ACCESS_PREFIX } from '../../accounts/grants/rules.ts'
 import { identify } from '../../accounts/host-identity/service.ts'
 import { linkBaseOf } from '../../config/base-path.ts'
 import type { Context } from '../../context.ts'
@@ -31,6 +33,9 @@ export async function recogniseMcp(ctx: Context, event: H3Event, ip: string | un
     )
   }
   if (tokens.api_key === undefined) throw new ChatError('unauthenticated')
+  // It cannot be guessed, and one that has ended is the usual case: neither counts.
+  if (tokens.api_key.startsWith(ACCESS_PREFIX))
+    return withAddress({ actor: await recogniseAccess(ctx, tokens.token_hash!) }, ip)
   const attempt: AuthAttempt = { ip, credential: tokens.token_hash }
   authFailures.check(attempt)
   try {

@@ -4,6 +4,7 @@ import * as keys from '../../accounts/api-keys/schema.ts'
 import * as keysOfUsers from '../../accounts/api-keys/schema-admin.ts'
 import * as audit from '../../accounts/audit/schema.ts'
 import * as emails from '../../accounts/email-addresses/schema.ts'
+import * as grants from '../../accounts/grants/schema.ts'
 import * as identities from '../../accounts/identities/schema.ts'
 import * as oauth from '../../accounts/oauth/schema.ts'
 import * as resets from '../../accounts/password-resets/schema.ts'
@@ -105,6 +106,7 @@ const FEATURES: object[] = [
   identities,
   invites,
   keys,
+  grants,
   keysOfUsers,
   tokens,
   limits,

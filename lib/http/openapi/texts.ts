@@ -21,6 +21,7 @@ export const PARAMETERS: Record<ParamName, string> = {
   session_id: 'The session',
   key: 'The key of the photo: the last part of its URL',
   key_id: 'The API key',
+  grant_id: 'What an application is allowed',
   bot_id: 'The bot',
   hook_id: 'The incoming hook',
   notice_id: 'The notice',

@@ -48,18 +48,31 @@ async function readBytes(source: BodySource, maximum: number, seconds?: number):
 /**
  * The fields of a form of a page, each once.
  *
- * @throws ChatError `payload_too_large`; `unsupported_media_type`; `malformed_json` for invalid UTF-8
+ * @throws ChatError as {@link readParams}
  */
 export async function readForm(
   source: BodySource,
   headers: Headers,
-  { bytes: maximum, seconds }: Pick<BodyLimits, 'bytes' | 'seconds'>,
+  limits: Pick<BodyLimits, 'bytes' | 'seconds'>,
 ): Promise<Map<string, string>> {
+  return new Map(await readParams(source, headers, limits))
+}
+
+/**
+ * The fields of a form as they were sent.
+ *
+ * @throws ChatError `payload_too_large`; `unsupported_media_type`; `malformed_json` for invalid UTF-8
+ */
+export async function readParams(
+  source: BodySource,
+  headers: Headers,
+  { bytes: maximum, seconds }: Pick<BodyLimits, 'bytes' | 'seconds'>,
+): Promise<URLSearchParams> {
   if (Number(headers.get('content-length') ?? 0) > maximum) throw new ChatError('payload_too_large')
   if (!isForm(headers)) throw new ChatError('unsupported_media_type')
   const bytes = await readBytes(source, maximum, seconds)
   try {
-    return new Map(new URLSearchParams(utf8.decode(bytes)))
+    return new URLSearchParams(utf8.decode(bytes))
   } catch (cause) {
     throw new ChatError('malformed_json', { cause })
   }
