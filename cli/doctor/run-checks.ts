@@ -22,6 +22,7 @@ import { checkFile, sqliteFile } from './files.ts'
 import { type Finding, failure, note, skipped } from './finding.ts'
 import { checkLeftovers } from './leftovers.ts'
 import { checkFailedMails, checkMailServer } from './mail.ts'
+import { checkMcp } from './mcp.ts'
 import { checkNodes } from './nodes.ts'
 import { checkPasswords } from './passwords.ts'
 import { checkPooler } from './pooler.ts'
@@ -59,7 +60,8 @@ export async function runChecks(loaded: LoadedConfig, options: { readOnly: boole
     if (options.readOnly) return untested('With --read-only no test user is created to open a stream.')
     return testStream(loaded, storage, { url: server.url, proxied: server.url !== toLocalUrl(config) })
   })
-  return [...here, ...disks, ...passwords, ...server.findings, ...leftovers, ...database, ...upstreams, mail]
+  const mcp = server.url?.startsWith('http') ? await checkMcp(config, server.url) : []
+  return [...here, ...disks, ...passwords, ...server.findings, ...mcp, ...leftovers, ...database, ...upstreams, mail]
 }
 
 /** The findings about the database and, if it can be used, the findings of `next`. */

@@ -7,6 +7,7 @@ import type { Probe } from '../../lib/ops/probe.ts'
 import type { Chat } from '../../lib/service.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
 import { describeFailure } from './http.ts'
+import { checkMcpStream } from './mcp.ts'
 import { measureIdle, measureUpload } from './proxy.ts'
 
 /** How long an event may take. A buffered event arrives only at the end of the stream, which may take hours. */
@@ -76,6 +77,7 @@ async function follow(
     const times = `the first after ${Math.round(readyMs)} ms, a new one after ${Math.round(performance.now() - nudged)} ms`
     const flows = [...compression(reader.headers()), ok('stream.flows', `Events arrive as they happen: ${times}.`)]
     if (!proxied) return flows
+    if (config.features.mcp) flows.push(await checkMcpStream(chat, url, probe))
     const ended = reader.until(NEVER)
     return [
       ...flows,

@@ -18,6 +18,7 @@ import { literal, sql } from '../storage/sql.ts'
 
 /** A temporary user in a conversation of its own, with which `doctor` tests a running service from outside. */
 export interface Probe {
+  user_id: string
   conversation_id: string
   /** The token of its session, and the one that its changes repeat. */
   token: string
@@ -105,6 +106,7 @@ export async function probe(ctx: Context, actor: Actor, options: ProbeOptions = 
   }, TEST)
   if (!result) return undefined
   return {
+    user_id,
     conversation_id,
     token,
     csrf_token,

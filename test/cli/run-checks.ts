@@ -35,6 +35,7 @@ export async function startProxy(
   target: string,
   pass: (path: string, chunks: AsyncIterable<Buffer>, response: ServerResponse) => Promise<void>,
   change: (headers: Record<string, unknown>) => void = () => {},
+  port = 0,
 ): Promise<string> {
   const server = createServer((incoming, response) => {
     const { url, headers, method } = incoming
@@ -47,7 +48,7 @@ export async function startProxy(
     passed.on('error', () => response.destroy())
     response.on('close', () => passed.destroy())
     incoming.pipe(passed)
-  }).listen(0, '127.0.0.1')
+  }).listen(port, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => {
     server.close()

@@ -7,6 +7,7 @@ import { type Invariant, messagesWhere } from './invariant.ts'
 import { ATTACHMENTS } from './invariants-attachments.ts'
 import { CALLS } from './invariants-calls.ts'
 import { CONVERSATIONS } from './invariants-conversations.ts'
+import { GRANTS } from './invariants-grants.ts'
 import { MERGED } from './invariants-merging.ts'
 import { notificationInvariants } from './invariants-notifications.ts'
 import { reactionInvariants } from './invariants-reactions.ts'
@@ -253,6 +254,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
     ...webhookInvariants(dialect),
     ...usageInvariants(dialect),
     ...CALLS,
+    ...GRANTS,
     {
       name: 'participants.former',
       says: 'Users who wrote in a conversation take part in it, or did: they have names there.',

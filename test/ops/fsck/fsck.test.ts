@@ -42,6 +42,11 @@ const BREAKS: Record<string, string> = {
     SELECT 'call', id, conversation_id, 0, 1, 'search', 'running', 1, NULL FROM messages WHERE role = 'assistant' LIMIT 1`,
   'approval-one-outcome': `INSERT INTO tool_calls (id, message_id, conversation_id, part_id, step, name, state, requested_at, approval)
     SELECT 'call', id, conversation_id, 0, 1, 'search', 'done', 1, 'denied' FROM messages WHERE role = 'assistant' LIMIT 1`,
+  'token-has-grant': `INSERT INTO api_keys (id, user_id, name, key_hash, created_at, grant_id)
+    SELECT 'k', min(id), 'K', 'h', 1, 'gone' FROM users`,
+  'grant-has-user': `INSERT INTO grants (id, user_id, client_id, client_name, client_host, scopes, created_at, last_used_at,
+      code_hash, redirect_uri, code_challenge, refresh_tokens)
+    VALUES ('g', 'gone', 'c', 'C', '', 'chat:read', 1, 1, 'h', '', '', '[]')`,
   'chat-root-in-conversation': `INSERT INTO conversations (id, title, is_group, created_at, clock, last_seq)
       VALUES ('another', '', 1, 1, 1, 0);
     INSERT INTO chats (user_id, name, conversation_id, root_id, created_at)
@@ -126,6 +131,8 @@ const BREAKS: Record<string, string> = {
 
 /** What can be repaired: counts, and copies of rows. */
 const REPAIRABLE = [
+  'token-has-grant',
+  'grant-has-user',
   'public-not-direct',
   'quotes-in-conversation',
   'variants-share-a-parent',
