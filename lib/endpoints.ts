@@ -62,6 +62,7 @@ import * as responses from './openai-api/responses/routes.ts'
 import * as openai from './openai-api/routes.ts'
 import * as capabilities from './ops/capabilities/routes.ts'
 import * as ops from './ops/routes.ts'
+import * as runs from './protocols/ag-ui/routes.ts'
 import * as uiChats from './protocols/ui-stream/routes.ts'
 import * as tasks from './tasks/routes.ts'
 import * as wellKnown from './well-known/routes.ts'
@@ -126,6 +127,7 @@ export const endpoints = {
   wellKnown,
   openai: { ...openai, ...completions },
   uiChats,
+  runs,
   responses: { ...responses, ...responseConversations },
 }
 

@@ -104,6 +104,9 @@ import * as checks from './ops/fsck/fsck.ts'
 import * as probes from './ops/probe.ts'
 import * as retention from './ops/retention.ts'
 import * as ops from './ops/service.ts'
+import * as runResponses from './protocols/ag-ui/responses.ts'
+import * as runs from './protocols/ag-ui/service.ts'
+import * as runCapabilities from './protocols/ag-ui/service-capabilities.ts'
 import * as uiResponses from './protocols/ui-stream/responses.ts'
 import * as uiChats from './protocols/ui-stream/service.ts'
 import * as uiHistory from './protocols/ui-stream/service-history.ts'
@@ -216,6 +219,7 @@ export const USE_CASES = {
   openai: { ...useCasesOf(compat), ask: completions.create, getCompletion: completions.get },
   responses: { ...useCasesOf(responses), ...useCasesOf(responseConversations) },
   uiChats: { get: uiHistory.get, list: uiHistory.list, stop: uiChats.stop },
+  runs: { stop: runs.stop, getCapabilities: runCapabilities.getCapabilities },
 } satisfies Record<string, Record<string, AnyUseCase>>
 
 /** What is called in the process alone: functions that take the context first. */
@@ -235,6 +239,7 @@ export const FUNCTIONS = {
   feed: { read: webhookFeed.read },
   mcp: { handle: mcp.handle },
   uiChats: { send: uiResponses.send, resume: uiResponses.resume },
+  runs: { start: runResponses.start, connect: runResponses.connect },
   ops: {
     metrics: ops.metrics,
     prune: retention.prune,

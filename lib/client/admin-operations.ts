@@ -41,6 +41,10 @@ export const ADMIN_OPERATIONS = {
     metrics: 'GET /metrics text',
     readiness: 'GET /readyz',
   },
+  runs: {
+    capabilities: 'GET /api/ag-ui/capabilities',
+    stop: 'POST /api/ag-ui/stop body',
+  },
   tasks: {
     list: 'GET /api/admin/tasks query',
   },

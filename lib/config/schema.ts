@@ -115,6 +115,7 @@ export const ConfigSchema = v.object({
     ),
     openai_compat: key(flag, true, 'Serve /v1, an echo for OpenAI clients; if false, its calls are 404.'),
     openai_api: key(flag, false, 'Serve the assistants under /v1 to OpenAI clients that have a credential.'),
+    ag_ui: key(flag, false, 'Serve /api/ag-ui, for clients of AG-UI; if false, its calls are 404.'),
   }),
   rate_limits: section({
     admin_api_enabled: key(flag, false, 'Serve the API that changes limits while the service runs.'),

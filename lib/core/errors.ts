@@ -11,6 +11,12 @@ export function invalid(path: string, message: string): ChatError {
   return new ChatError('validation_failed', { errors: [{ path, message }] })
 }
 
+/** `undefined` for what is not found. @throws every other failure */
+export function unlessUnknown(error: unknown): undefined {
+  if (error instanceof ChatError && error.code === 'not_found') return undefined
+  throw error
+}
+
 /** The cause of a failure, for the log: for one with a general message, its `cause`. */
 export function causeText(error: unknown): string {
   return String((error instanceof ChatError && error.cause) || error)

@@ -37,7 +37,7 @@ export const MAX_LENGTH = {
   command_value: 4000,
   /** A text for one participant, in bytes of UTF-8. */
   notice: 16 * 1024,
-  /** An id or a word of a client of the AI SDK. */
+  /** An id or a word of a client of the AI SDK or of AG-UI. */
   ui_id: 256,
   /** The name of a chat that a client has chosen. */
   chat_name: 128,

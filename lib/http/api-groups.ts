@@ -30,6 +30,9 @@ const API: ApiGroup = {
   headers: [['cache-control', 'no-store']],
 }
 
+/** Clients of the AI SDK and of AG-UI send all messages that they show. */
+const WHOLE_HISTORY: BodyLimits = { bytes: 2 * 1024 * 1024, entries: 100_000 }
+
 /** Long histories, and the tools that SDKs describe at length, have many more entries than other calls. */
 const LONG_HISTORY: BodyLimits = { bytes: 512 * 1024, entries: 10_000 }
 
@@ -48,12 +51,17 @@ export const API_GROUPS: readonly ApiGroup[] = [
     prefix: '/api/admin/limits',
     isServed: ({ features, rate_limits }) => features.auth_v1 && rate_limits.admin_api_enabled,
   },
-  // Clients of the AI SDK send their whole history.
   {
     ...API,
     prefix: '/api/ui',
     isServed: ({ features }) => features.auth_v1 && features.ui_stream,
-    body: { bytes: 2 * 1024 * 1024, entries: 100_000 },
+    body: WHOLE_HISTORY,
+  },
+  {
+    ...API,
+    prefix: '/api/ag-ui',
+    isServed: ({ features }) => features.auth_v1 && features.ag_ui,
+    body: WHOLE_HISTORY,
   },
   API,
   { ...REST, prefix: '/.well-known', isServed: ({ features }) => features.well_known },

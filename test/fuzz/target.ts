@@ -14,7 +14,7 @@ export interface Target {
 }
 
 const CONFIG = {
-  features: { well_known: true, openai_api: true },
+  features: { well_known: true, openai_api: true, ag_ui: true },
   well_known: { entries: { 'security.txt': 'Contact: mailto:security@example.org\n' } },
   security: { password: { bcrypt_cost: 4 } },
   session: { max_sessions_per_user: 100 },

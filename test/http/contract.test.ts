@@ -76,7 +76,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
     allRoutes.filter(([, route]) => predicate(route)).map(([name, route]) => ({ name, route }))
   /** Those whose calls are to be refused before a row is looked up. */
   const early = (predicate: (route: AnyRoute) => boolean) => withoutRows(dialect, having(predicate))
-  const isOfUi = (route: AnyRoute) => route.path.startsWith('/api/ui/')
+  const hasHistory = (route: AnyRoute) => /^\/api\/(ui|ag-ui)(\/|$)/.test(route.path)
   const ofSession = (route: AnyRoute) => route.access === 'session' || route.access === 'admin'
   const aboutConversation = (route: AnyRoute) =>
     ofSession(route) && /conversation_id|root_id|parent_id|message_id/.test(route.path)
@@ -176,7 +176,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
       ['NaN', '{"content":NaN}'],
       ['nested deeply', `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`],
       ['a key that reaches for the prototype', '{"__proto__":{"admin":true}}'],
-      ['too many entries', JSON.stringify({ content: Array(isOfUi(route) ? 200_000 : 20_000).fill(0) })],
+      ['too many entries', JSON.stringify({ content: Array(hasHistory(route) ? 200_000 : 20_000).fill(0) })],
     ])('refuses a body that is not JSON: %s', async (_, body) => {
       expect(await send(route, asAdmin(route), body)).toMatchObject({ status: 400, code: 'malformed_json' })
     })
@@ -208,7 +208,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
     })
 
     it('refuses a body above the maximum size, with or without a length', async () => {
-      const maximum = (isOfUi(route) ? 2048 : route.path.startsWith('/v1/') ? 1024 : 512) * 1024
+      const maximum = (hasHistory(route) ? 2048 : route.path.startsWith('/v1/') ? 1024 : 512) * 1024
       expect(await send(route, asAdmin(route), JSON.stringify({ content: 'x'.repeat(maximum) }))).toMatchObject({
         status: 413,
         code: 'payload_too_large',

@@ -120,6 +120,13 @@ const BODIES: Record<string, (world: World) => object> = {
     id: root_id,
     messages: [{ role: 'user', parts: [{ type: 'text', text: 'Why?' }] }],
   }),
+  runsStart: ({ root_id }) => ({
+    threadId: root_id,
+    runId: 'r',
+    messages: [{ id: 'q', role: 'user', content: 'Why?' }],
+  }),
+  runsConnect: ({ root_id }) => ({ threadId: root_id, runId: 'r' }),
+  runsStop: ({ root_id }) => ({ threadId: root_id }),
   openaiComplete: () => ({ model: 'gpt-4', messages: [{ role: 'user', content: 'hello' }] }),
 }
 

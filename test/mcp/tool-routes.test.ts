@@ -116,7 +116,7 @@ const WITHOUT: Record<string, string[]> = {
     'attachmentsPutPart',
     'attachmentsThumbnail',
   ],
-  'is the same in the format of another protocol': ['uiChats', 'responses'],
+  'is the same in the format of another protocol': ['uiChats', 'responses', 'runs'],
   'is a task of the protocol': ['approvals'],
 }
 

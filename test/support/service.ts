@@ -44,7 +44,7 @@ export const PASSWORD = 'correct horse battery'
 
 /** Settings that make a test quick, allow any number of sign-ins, and serve all routes. */
 const QUICK = {
-  features: { well_known: true, openai_api: true },
+  features: { well_known: true, openai_api: true, ag_ui: true },
   bots: { enabled: true },
   hooks: { enabled: true },
   webhooks: { enabled: true },

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { assertRoles } from '../../core/access.ts'
 import { type Actor, assertAdmin, refuseKeys, splitRoles } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, unlessUnknown } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import { byActor } from '../audit/rules.ts'
 import { findPerson } from '../identities/host-person.ts'
@@ -76,9 +76,4 @@ export async function endLogins(ctx: Context, subject: string, admin?: Actor): P
     await endStreams(tx, user.id, ctx.now())
     tx.recheckStreams({ user_id: user.id })
   })
-}
-
-function unlessUnknown(error: unknown): undefined {
-  if (error instanceof ChatError && error.code === 'not_found') return undefined
-  throw error
 }

@@ -38,6 +38,19 @@ export async function findEarlier(tx: Queries, post: Repeatable, now: Micros): P
   return row?.message_id
 }
 
+/** The message of an earlier post with this key, whatever was posted. By primary key. */
+export async function findRemembered(
+  db: Queries,
+  { user_id, key }: Pick<Repeatable, 'user_id' | 'key'>,
+  now: Micros,
+): Promise<string | undefined> {
+  const row = await db.get<{ message_id: string }>(
+    sql`SELECT message_id FROM idempotency_keys WHERE user_id = ${user_id} AND name = ${key}
+          AND created_at > ${now - KEPT_SECONDS * SECOND}`,
+  )
+  return row?.message_id
+}
+
 /** Stores the message of a post for repeated posts. */
 export async function remember(tx: Queries, post: Repeatable, messageId: string, now: Micros): Promise<void> {
   await tx.run(

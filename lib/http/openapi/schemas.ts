@@ -69,6 +69,10 @@ import * as responseInput from '../../openai-api/responses/schema-input.ts'
 import * as compat from '../../openai-api/schema.ts'
 import * as capabilities from '../../ops/capabilities/schema.ts'
 import * as ops from '../../ops/schema.ts'
+import * as agUi from '../../protocols/ag-ui/schema.ts'
+import * as agUiCapabilities from '../../protocols/ag-ui/schema-capabilities.ts'
+import * as agUiEvents from '../../protocols/ag-ui/schema-events.ts'
+import * as agUiMessages from '../../protocols/ag-ui/schema-messages.ts'
 import * as uiStream from '../../protocols/ui-stream/schema.ts'
 import * as uiFrames from '../../protocols/ui-stream/schema-frames.ts'
 import * as uiMessages from '../../protocols/ui-stream/schema-messages.ts'
@@ -144,6 +148,10 @@ const FEATURES: object[] = [
   uiStream,
   uiFrames,
   uiMessages,
+  agUi,
+  agUiCapabilities,
+  agUiEvents,
+  agUiMessages,
   usage,
   metering,
   users,

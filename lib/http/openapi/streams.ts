@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { type ConversationStreamEvent, EphemeralEvent, PersistedEvent, StreamEvent } from '../../chat/events/schema.ts'
 import { ResponseEvent } from '../../openai-api/responses/schema-events.ts'
 import { CompletionChunk } from '../../openai-api/schema.ts'
+import { AgUiEvent } from '../../protocols/ag-ui/schema-events.ts'
 import { UiFrame } from '../../protocols/ui-stream/schema-frames.ts'
 import { reference } from './reference.ts'
 
@@ -30,6 +31,9 @@ export const UiFrameEvent = v.object({ data: json('UiFrame', 'A frame of the ans
 /** A frame of an answer in the AI SDK's UI message stream, or the end of the stream. */
 export const UiServerSentEvent = v.union([UiFrameEvent, ChatCompletionEndEvent])
 
+/** An event of AG-UI. */
+export const AgUiServerSentEvent = v.object({ data: json('AgUiEvent', 'An event of a run as JSON') })
+
 /** An event of a response of OpenAI. */
 export const ResponseServerSentEvent = v.object({
   event: v.pipe(v.string(), v.description('The `type` of the event')),
@@ -40,6 +44,7 @@ export const ResponseServerSentEvent = v.object({
 export const SENT_EVENTS: ReadonlyMap<v.GenericSchema, v.GenericSchema> = new Map<v.GenericSchema, v.GenericSchema>([
   [CompletionChunk, ChatCompletionServerSentEvent],
   [UiFrame, UiServerSentEvent],
+  [AgUiEvent, AgUiServerSentEvent],
   [ResponseEvent, ResponseServerSentEvent],
 ])
 

@@ -40,7 +40,7 @@ export function toItems(message: Message, toFileUrl: FileUrl): ConversationItem[
 /** The steps that have made a part: a call that waited for participants was asked for before. */
 function stepsOf(part: Part, from: number): RowStep[] {
   if (part.type === 'text')
-    return [{ type: 'text', idx: part.id, part_id: part.id, text: part.text, begins: true, from }]
+    return [{ type: 'text', idx: part.id, part_id: part.id, text: part.text, begins: true, is_first: from === 0, from }]
   const step = (as: Part, before?: Part): RowStep => ({
     type: 'part',
     idx: part.id,

@@ -1,4 +1,5 @@
 import type { CallPart, RowStep } from '../../protocols/rows/rules.ts'
+import { argumentsOf, asText } from '../../protocols/rows/rules-texts.ts'
 import { toOpenAiId } from './rules-ids.ts'
 import type { CallItem, MessageItem, OutputItem, ReasoningItem, UrlCitation } from './schema.ts'
 import type { ResponseEvent } from './schema-events.ts'
@@ -233,8 +234,3 @@ function toApprovalRequest(part: CallPart): OutputItem {
     arguments: argumentsOf(part),
   }
 }
-
-/** The input of a call that the reader may see, as JSON. */
-const argumentsOf = ({ input }: CallPart): string => JSON.stringify(input ?? {})
-
-const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

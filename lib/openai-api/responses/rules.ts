@@ -1,8 +1,8 @@
 import type { Usage } from '../../chat/answers/schema.ts'
-import { FAILURES } from '../../chat/answers/schema-failures.ts'
 import type { Written } from '../../chat/answers/service-rows.ts'
 import { isUnderWay } from '../../core/message-status.ts'
 import { SECOND } from '../../core/units.ts'
+import { failureText } from '../../protocols/rows/rules-texts.ts'
 import { toOpenAiId } from './rules-ids.ts'
 import type { OutputItem, ResponseObject, ResponseStatus, ResponseUsage } from './schema.ts'
 
@@ -39,7 +39,7 @@ export function toResponse(
     created_at: Math.floor(created_at / SECOND),
     status,
     background: false,
-    error: status === 'failed' ? { code: 'server_error', message: titleOf(failure) } : null,
+    error: status === 'failed' ? { code: 'server_error', message: failureText(failure) } : null,
     incomplete_details:
       status === 'incomplete'
         ? { reason: message.finish_reason === 'length' ? 'max_output_tokens' : 'content_filter' }
@@ -81,8 +81,6 @@ function statusOf({ status, finish_reason }: Written, progress: Progress): Respo
   if (status === 'failed' || status === 'interrupted') return 'failed'
   return finish_reason === 'length' || finish_reason === 'content_filter' ? 'incomplete' : 'completed'
 }
-
-const titleOf = (failure: Written['failure']) => (failure ? FAILURES[failure] : 'The answer was interrupted.')
 
 /** The last event of a response with this status. */
 export function lastEventOf(status: ResponseStatus) {

@@ -70,7 +70,7 @@ export const Capabilities = v.object({
   mcp: v.optional(OfferedMcp),
   protocols: v.pipe(
     v.array(v.picklist(['ui_stream', 'openai_api', 'ag_ui'])),
-    v.description('The protocols of others in which answers are streamed: that of the AI SDK, …'),
+    v.description('The protocols of others in which answers are streamed: that of the AI SDK, that of OpenAI, AG-UI'),
   ),
   access: OfferedAccess,
   /** Missing if the service checks no CSRF token. */

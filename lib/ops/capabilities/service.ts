@@ -5,7 +5,7 @@ import { useCase } from '../../core/use-case.ts'
 import type { Capabilities } from './schema.ts'
 
 /** The protocols that the service has. */
-const PROTOCOLS = ['ui_stream', 'openai_api'] as const
+const PROTOCOLS = ['ui_stream', 'openai_api', 'ag_ui'] as const
 
 /** What the service offers and allows, as it is configured. Nothing in it is of a user, and nothing is secret. */
 export const get = useCase({

@@ -77,7 +77,7 @@ async function askAgain(ctx: Context, actor: Actor, chat: Chat, question: ChatQu
   if (conversation_id !== undefined && conversation_id !== chat.conversation_id)
     throw new ChatError('conflict', { message: OTHER_CONVERSATION })
   const place = await placeQuestion(ctx.db, chat, question)
-  const content = question.kind === 'again' && place.variant_of !== undefined ? (place.prompt ?? '') : question.content
+  const content = place.prompt === undefined ? question.content : (place.prompt ?? '')
   const { user_id } = actor
   const named = { user_id, name: chat.name, conversation_id: chat.conversation_id, metadata: null }
   return send(ctx, actor, { ...question, content }, place, {

@@ -59,3 +59,15 @@ export async function getChatFor(ctx: Pick<Context, 'access'>, db: Queries, acto
   if (!chat) throw new ChatError('not_found')
   return chat
 }
+
+/** @throws ChatError `not_found` unless the message is in the chat of that name */
+export async function assertInChat(
+  ctx: Pick<Context, 'access' | 'db'>,
+  actor: Actor,
+  name: string,
+  messageId: string,
+): Promise<void> {
+  const chat = await getChatFor(ctx, ctx.db, actor, name)
+  const [row] = await listPlaced(ctx.db, [messageId])
+  if (!row || row.set_id !== chat.set_id) throw new ChatError('not_found')
+}

@@ -12,6 +12,9 @@ export function toMessageId(id: string | undefined): string | undefined {
   return own !== undefined && isId(own) ? own : undefined
 }
 
+/** Whether an id may be that of the question in an answer. */
+export const isPromptId = (id: string): boolean => id.endsWith(PROMPT)
+
 /** The id of the question in an answer. */
 export function promptId(answerId: string): string {
   return `${answerId}${PROMPT}`

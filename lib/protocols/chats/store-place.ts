@@ -32,14 +32,14 @@ export function findNewestAnswer(db: Queries, rootId: string): Promise<PlacedMes
   )
 }
 
-/** The last answer among those at these paths of a thread. By (root_id, path). */
+/** The last answer among those at these paths of a thread; with `prompt`, to that question. By (root_id, path). */
 export function findLastAnswer(
   db: Queries,
-  rootId: string,
-  paths: readonly string[],
+  { root_id, paths, prompt }: { root_id: string; paths: readonly string[]; prompt?: string | undefined },
 ): Promise<PlacedMessage | undefined> {
   return db.get<PlacedMessage>(
-    sql`${PLACED} WHERE m.root_id = ${rootId} AND m.path ${among(db, paths)} AND ${NOT_GONE} ORDER BY m.path DESC LIMIT 1`,
+    sql`${PLACED} WHERE m.root_id = ${root_id} AND m.path ${among(db, paths)} AND ${NOT_GONE}
+      ${prompt === undefined ? sql`` : sql`AND m.prompt = ${prompt}`} ORDER BY m.path DESC LIMIT 1`,
   )
 }
 

@@ -22,8 +22,8 @@ export interface AnswerFrames {
   /** Before the first row. */
   begin(message: Written): string
   row(step: RowStep): string
-  /** At the end of a segment. @param calls those that wait */
-  wait(calls: readonly CallPart[]): string
+  /** At the end of a segment. @param calls those that wait @param last the number of its last row */
+  wait(calls: readonly CallPart[], last: number): string | Promise<string>
   end(message: Written): string
 }
 
@@ -122,7 +122,8 @@ function createReading(deps: ReadingDeps, sink: Sink, frames: AnswerFrames) {
   async function readPage(): Promise<boolean> {
     const page = await read(segment.from())
     if (isOver()) return true
-    const { text, isOver: isEnd } = segment.page(page)
+    const { text, isOver: isEnd } = await segment.page(page)
+    if (isOver()) return true
     if (isEnd) finish(text)
     else write(text)
     return isEnd || page.is_whole
@@ -222,6 +223,11 @@ function createSegment(after: number | undefined, frames: AnswerFrames) {
     return after !== undefined && idx > after + 1 && steps.isWaiting() && at !== last_at
   }
 
+  const wait = async (text: string) => ({
+    text: text + (await frames.wait(steps.waitingCalls(), steps.next_idx() - 1)),
+    isOver: true,
+  })
+
   return {
     isWaiting: steps.isWaiting,
     isNext: (idx: number) => idx === steps.next_idx(),
@@ -234,12 +240,12 @@ function createSegment(after: number | undefined, frames: AnswerFrames) {
     },
 
     /** The frames of a page. @returns `isOver` with the end of the segment, or of the answer */
-    page({ message, rows, is_whole }: WrittenPage): { text: string; isOver: boolean } {
+    async page({ message, rows, is_whole }: WrittenPage): Promise<{ text: string; isOver: boolean }> {
       let text = ''
       for (const row of rows) {
         if (row.idx < steps.next_idx()) last_at = row.at
         else {
-          if (isEndBefore(row)) return { text: text + frames.wait(steps.waitingCalls()), isOver: true }
+          if (isEndBefore(row)) return wait(text)
           text += frameOf(row)
           last_at = row.at
         }
@@ -247,7 +253,7 @@ function createSegment(after: number | undefined, frames: AnswerFrames) {
       if (!is_whole) return { text, isOver: false }
       if (!isUnderWay(message)) return { text: text + frames.end(message), isOver: true }
       if (message.status !== 'waiting') return { text, isOver: false }
-      return { text: text + frames.wait(steps.waitingCalls()), isOver: true }
+      return wait(text)
     },
   }
 }

@@ -11,10 +11,10 @@ export interface AnswerRow {
 /** A call of a tool, as its rows have made it so far. */
 export type CallPart = Extract<Part, { type: 'tool' }>
 
-/** What a row adds to an answer. `before` is the part as it was, if it had begun; a text has its begin, and `from`:
- * its place in all text, in UTF-16 units. */
+/** What a row adds to an answer. `before` is the part as it was, if it had begun; a text has its begin, whether
+ * it is the first one of the answer, and `from`: its place in all text, in UTF-16 units. */
 export type RowStep =
-  | { type: 'text'; idx: number; part_id: number; text: string; begins: boolean; from: number }
+  | { type: 'text'; idx: number; part_id: number; text: string; begins: boolean; is_first: boolean; from: number }
   | { type: 'part'; idx: number; change: PartChange; part: Part; before: Part | undefined }
 
 /**
@@ -32,20 +32,31 @@ export interface AnswerSteps {
   waitingCalls(): CallPart[]
 }
 
+/** How far the steps of an answer have come. */
+interface Place {
+  next: number
+  /** The first text. */
+  first: number | undefined
+  /** The text that is open. */
+  text: number | undefined
+  length: number
+}
+
 /** Creates the steps of an answer, before its first row. */
 export function createAnswerSteps(): AnswerSteps {
   // Texts are not kept: no step needs more of them than their ids.
   const parts = new Map<number, Part>()
   const calls = new Set<CallPart['id']>()
-  const place: { next: number; text: number | undefined; length: number } = { next: 0, text: undefined, length: 0 }
+  const place: Place = { next: 0, first: undefined, text: undefined, length: 0 }
 
   function textStep(idx: number, text: string): RowStep | undefined {
     if (text === '') return undefined
     const begins = place.text === undefined
     place.text ??= idx
+    place.first ??= idx
     const from = place.length
     place.length += text.length
-    return { type: 'text', idx, part_id: place.text, text, begins, from }
+    return { type: 'text', idx, part_id: place.text, text, begins, is_first: place.text === place.first, from }
   }
 
   function partStep(idx: number, change: PartChange): RowStep {

@@ -35,7 +35,11 @@ export async function readSegments(ctx: Context, actor: Actor, messageId: string
 }
 
 /** An answer with all its rows. @throws ChatError `not_found` */
-async function readAllRows(ctx: Context, actor: Actor, messageId: string): Promise<Omit<ReadAnswer, 'segments'>> {
+export async function readAllRows(
+  ctx: Context,
+  actor: Actor,
+  messageId: string,
+): Promise<Omit<ReadAnswer, 'segments'>> {
   const rows: WrittenPiece[] = []
   for (;;) {
     const page = await readRows.run(ctx, actor, messageId, { from: rows.length, limit: MAX_ROWS })

@@ -1,9 +1,7 @@
-import type { Opening } from '../../chat/events/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
-import { EVENT_STREAM } from '../../core/sse-format.ts'
 import { parseInput, parseKnown } from '../../core/use-case.ts'
-import { toWebStream } from '../../live/readers/web-stream.ts'
+import { toResponse } from '../rows/responses.ts'
 import { withoutHistory } from './rules-input.ts'
 import { type UiChatInput, UiChatRequest, UiStreamRequest } from './schema.ts'
 import { openResume, openSend } from './service.ts'
@@ -41,14 +39,4 @@ export async function send(ctx: Context, actor: Actor, input: UiQuestion): Promi
 export async function resume(ctx: Context, actor: Actor, id: string, options: UiReading = {}): Promise<Response> {
   const opening = await openResume.run(ctx, actor, id, parseKnown(UiStreamRequest, options))
   return opening ? toResponse(opening) : new Response(null, { status: 204 })
-}
-
-function toResponse(opening: Opening): Response {
-  const headers = [
-    ['content-type', EVENT_STREAM],
-    ['cache-control', 'no-cache'],
-    ['x-accel-buffering', 'no'],
-    ...(opening.headers ?? []),
-  ].map(([name, value]): [string, string] => [name!, value!])
-  return new Response(toWebStream(opening), { headers })
 }

@@ -1,6 +1,7 @@
 import { ChatError, invalid } from '../../core/errors.ts'
 import { isId } from '../../core/schema.ts'
 import { toMessageId } from '../chats/rules.ts'
+import { toAttachmentId } from '../chats/rules-files.ts'
 import type { UiChatRequest, UiMessageInput, UiPartInput } from './schema.ts'
 
 /** What a client wants: an answer, or that calls of tools are decided. */
@@ -99,15 +100,6 @@ function readDecisions({ id, parts }: UiMessageInput): UiWish {
 const textOf = (parts: readonly UiPartInput[]) =>
   parts.flatMap(({ type, text }) => (type === 'text' && text ? text : [])).join('\n')
 
-const FILE = /([0-9a-f-]{36})(?:\/content)?$/
-
 /** The files of a message, by ids. @throws ChatError `validation_failed` for one that is not of the service */
-function filesIn(parts: readonly UiPartInput[]): string[] {
-  return parts.flatMap(({ type, url = '' }) => {
-    if (type !== 'file') return []
-    const id = isId(url) || url.includes('/api/attachments/') ? FILE.exec(url)?.[1] : undefined
-    if (id === undefined || !isId(id))
-      throw invalid('messages', 'must have files by their ids or addresses here: upload them before')
-    return [id]
-  })
-}
+const filesIn = (parts: readonly UiPartInput[]) =>
+  parts.flatMap(({ type, url = '' }) => (type === 'file' ? toAttachmentId(url) : []))

@@ -1,8 +1,8 @@
-import { FAILURES } from '../../chat/answers/schema-failures.ts'
 import type { Written } from '../../chat/answers/service-rows.ts'
 import { formatEvent } from '../../core/sse-format.ts'
 import type { AnswerFrames } from '../rows/following.ts'
 import type { CallPart, RowStep } from '../rows/rules.ts'
+import { callFailureText, failureText, isFailedState } from '../rows/rules-texts.ts'
 import type { UiFrame } from './schema-frames.ts'
 
 /** How the frames of one stream differ from those of another. */
@@ -95,7 +95,7 @@ export function createUiWriter(message: Written, { is_old, is_continued, urlOf }
     },
     end({ status, finish_reason, failure, usage }: Written): UiFrame[] {
       if (status === 'cancelled') return [...close(), { type: 'abort' }]
-      if (status !== 'complete') return [...close(), { type: 'error', errorText: titleOf(failure) }]
+      if (status !== 'complete') return [...close(), { type: 'error', errorText: failureText(failure) }]
       const messageMetadata = { status, ...(finish_reason && { finish_reason }), ...(usage && { usage }) }
       const finishReason = FINISH_REASONS[finish_reason ?? ''] ?? 'other'
       return [...close(), { type: 'finish-step' }, { type: 'finish', finishReason, messageMetadata }]
@@ -110,8 +110,6 @@ const FINISH_REASONS: Record<string, 'stop' | 'length' | 'content-filter' | 'too
   content_filter: 'content-filter',
   tool_calls: 'tool-calls',
 }
-
-const titleOf = (failure: Written['failure']) => (failure ? FAILURES[failure] : 'The answer was interrupted.')
 
 type PartOf<Type extends string> = Extract<Extract<RowStep, { type: 'part' }>['part'], { type: Type }>
 
@@ -150,34 +148,13 @@ function beginFrames({ call_id: toolCallId, name: toolName, title, input = {} }:
 }
 
 function stateFrames(call: CallPart, isOld: boolean): UiFrame[] {
-  const { call_id: toolCallId, state, output = null, error } = call
-  switch (state) {
-    case 'waiting':
-      return waitingFrames(call, isOld)
-    case 'done':
-      return [{ type: 'tool-output-available', toolCallId, output, ...RUN_HERE }]
-    case 'denied':
-      if (!isOld) return [{ type: 'tool-output-denied', toolCallId }]
-      break
-    case 'failed':
-    case 'expired':
-    case 'unknown':
-    case 'cancelled':
-      break
-    default:
-      return []
-  }
-  return [{ type: 'tool-output-error', toolCallId, errorText: error?.message ?? ENDS[state], ...RUN_HERE }]
+  const { call_id: toolCallId, state, output = null } = call
+  if (state === 'waiting') return waitingFrames(call, isOld)
+  if (state === 'done') return [{ type: 'tool-output-available', toolCallId, output, ...RUN_HERE }]
+  if (!isFailedState(state)) return []
+  if (state === 'denied' && !isOld) return [{ type: 'tool-output-denied', toolCallId }]
+  return [{ type: 'tool-output-error', toolCallId, errorText: callFailureText(call, state), ...RUN_HERE }]
 }
-
-/** How calls without a result have ended, where they say nothing else. */
-const ENDS = {
-  denied: 'The call was denied.',
-  failed: 'The tool failed.',
-  expired: 'No decision was made in time.',
-  unknown: 'It is not known whether the call has happened.',
-  cancelled: 'The call was cancelled.',
-} as const
 
 function waitingFrames(call: CallPart, isOld: boolean): UiFrame[] {
   const { call_id } = call

@@ -1,12 +1,11 @@
 import { requireReader } from '../../chat/memberships/access.ts'
-import { listMessages, toMessageFor } from '../../chat/messages/store.ts'
 import { listSummaries } from '../../chat/threads/store.ts'
 import { ChatError } from '../../core/errors.ts'
-import { countWithin, fromCursor, toCursor } from '../../core/pages.ts'
+import { fromCursor, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
-import { readBranch } from '../chats/branch.ts'
+import { pageOf, readBranch, readMessages } from '../chats/branch.ts'
 import { getChatFor } from '../chats/finding.ts'
 import { type BranchRow, listVariants } from '../chats/store-branch.ts'
 import { listChats } from '../chats/store-list.ts'
@@ -32,16 +31,11 @@ export const get = useCase({
       if (root_id === null) return { id: name, conversation_id, messages: [] }
       const branch = await readBranch(db, chat, leaf)
       const running = branch.findLast(({ status, role: by }) => by === 'assistant' && status === 'streaming')
-      const { page, next_before } = pageOf(branch, before, limit)
-      const ids = page.map(({ id }) => id)
-      const rows = ids.length > 0 ? await listMessages(db, ids) : []
-      const byId = new Map(rows.map((row) => [row.id, row]))
+      const { page, next_before } = pageOf(branch, { before, limit })
+      const read = await readMessages(ctx, db, { actor, role }, page)
       const variants = await variantsOf(db, page)
       const shown = { urlOf: urlsOf(ctx.config), variants, running_id: running?.id }
-      const messages = ids.flatMap((id) => {
-        const row = byId.get(id)
-        return row ? toUiMessages(toMessageFor(ctx.access, { actor, role }, row), shown) : []
-      })
+      const messages = read.flatMap((message) => toUiMessages(message, shown))
       return {
         id: name,
         root_id,
@@ -53,15 +47,6 @@ export const get = useCase({
     })
   },
 })
-
-/** The last messages before one, as many as fit. @throws ChatError `not_found` for one that is not in the branch */
-function pageOf(branch: BranchRow[], before: string | undefined, limit: number) {
-  const end = before === undefined ? branch.length : branch.findIndex(({ id }) => id === before)
-  if (end < 0) throw new ChatError('not_found')
-  const latest = branch.slice(0, end).reverse().slice(0, limit)
-  const page = latest.slice(0, countWithin(latest.map(({ size }) => size))).reverse()
-  return { page, next_before: page.length < end ? page[0]?.id : undefined }
-}
 
 async function variantsOf(db: Queries, page: readonly BranchRow[]): Promise<Map<string, string[]>> {
   const answers = page.flatMap(({ id, role }) => (role === 'assistant' ? id : []))

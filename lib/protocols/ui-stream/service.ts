@@ -4,14 +4,14 @@ import { decideEach } from '../../chat/approvals/service-each.ts'
 import { type Opening, type StreamPlace, withPlace } from '../../chat/events/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, unlessUnknown } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { isId } from '../../core/schema.ts'
 import { useCase } from '../../core/use-case.ts'
 import { askInChat } from '../chats/asking.ts'
-import { getChatFor } from '../chats/finding.ts'
+import { assertInChat } from '../chats/finding.ts'
 import { isChatName } from '../chats/rules.ts'
-import { findRunning, listPlaced } from '../chats/store-place.ts'
+import { findRunning } from '../chats/store-place.ts'
 import { openAnswer, type Span } from '../rows/following.ts'
 import { findSegmentOf } from '../rows/segments.ts'
 import { urlsOf } from '../rows/urls.ts'
@@ -76,13 +76,6 @@ async function askFor(
 /** A question is known by the id that its client has given to it. */
 const keyOf = (name: string, messageId: string) => `ui:${digest(JSON.stringify([name, messageId]))}`
 
-/** @throws ChatError `not_found` */
-async function assertInChat(ctx: Context, actor: Actor, name: string, messageId: string): Promise<void> {
-  const chat = await getChatFor(ctx, ctx.db, actor, name)
-  const [row] = await listPlaced(ctx.db, [messageId])
-  if (!row || row.set_id !== chat.set_id) throw new ChatError('not_found')
-}
-
 /**
  * The stream of the answer that is written in a chat, from its first row: that of the actor before those of others. `undefined`
  * without one, while it waits, and for a chat that the actor does not know.
@@ -135,11 +128,6 @@ export const stop = useCase({
     return cancel.run(ctx, actor, running.message_id).catch(unlessUnknown)
   },
 })
-
-function unlessUnknown(error: unknown): undefined {
-  if (error instanceof ChatError && error.code === 'not_found') return undefined
-  throw error
-}
 
 const HEADERS = [['x-vercel-ai-ui-message-stream', 'v1']] as const
 

@@ -31,7 +31,7 @@ function eventsOf({ rows, status }: RandomAnswer, segment = 1, starting_after?: 
     const step = steps.next(row)
     if (step && row.idx > after) text += frames.row(step)
   }
-  text += end === undefined ? frames.end({ ...MESSAGE, status }) : frames.wait(steps.waitingCalls())
+  text += end === undefined ? frames.end({ ...MESSAGE, status }) : frames.wait(steps.waitingCalls(), end)
   return text.split('\n\n').flatMap((frame) => {
     const [type, data] = frame.split('\n')
     if (data === undefined) return []

@@ -16,7 +16,7 @@ const DEFAULTS = {
   bots: true,
   hooks: true,
   webhooks: true,
-  protocols: ['ui_stream', 'openai_api'],
+  protocols: ['ui_stream', 'openai_api', 'ag_ui'],
   mcp: { url: '/mcp' },
   csrf: { cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
   access: {

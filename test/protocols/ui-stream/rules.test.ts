@@ -236,7 +236,7 @@ describe('the frames of rows', () => {
     const metadata = { message_id: ID, root_id: ID, conversation_id: ID, variant_of: CALL }
     const all =
       text.begin(MESSAGE) +
-      text.row({ type: 'text', idx: 0, part_id: 0, text: 'a', begins: true, from: 0 }) +
+      text.row({ type: 'text', idx: 0, part_id: 0, text: 'a', begins: true, is_first: true, from: 0 }) +
       text.end(MESSAGE)
     expect(
       all

@@ -1,0 +1,66 @@
+import { get as getApproval } from '../../chat/approvals/service.ts'
+import { decideEach } from '../../chat/approvals/service-each.ts'
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { askInChat } from '../chats/asking.ts'
+import { assertInChat } from '../chats/finding.ts'
+import { findRunning } from '../chats/store-place.ts'
+import type { Span } from '../rows/following.ts'
+import { findSegmentOf, type ReadAnswer, readSegments } from '../rows/segments.ts'
+import { readDecisions, readQuestion } from './rules-input.ts'
+import { keyOfRun, rememberRun } from './run-ids.ts'
+import type { AgUiResumeInput, AgUiRunRequest } from './schema.ts'
+
+/** What a run is about: an answer, and what of it follows; or one whose interrupts are open, and stay so. */
+export type RunAnswer = { message_id: string } & ({ span: Span } | { is_open: true })
+
+/**
+ * Asks, or decides on the calls that a run answers.
+ *
+ * @throws ChatError as `askInChat` and `approvals.decide`; `validation_failed` without a question
+ */
+export function askOrDecide(ctx: Context, actor: Actor, request: AgUiRunRequest): Promise<RunAnswer> {
+  const { resume } = request
+  return resume?.length ? decide(ctx, actor, request, resume) : ask(ctx, actor, request)
+}
+
+async function ask(ctx: Context, actor: Actor, request: AgUiRunRequest): Promise<RunAnswer> {
+  const { threadId: name, runId: run_id, idempotency_key } = request
+  const { user_id } = actor
+  const key = idempotency_key ?? keyOfRun({ name, run_id })
+  try {
+    const { message_id } = await askInChat(ctx, actor, { ...readQuestion(request), name, key })
+    if (idempotency_key !== undefined) await rememberRun(ctx, actor, { name, run_id }, message_id)
+    return { message_id, span: 'all' }
+  } catch (error) {
+    if (!(error instanceof ChatError) || error.code !== 'message_streaming') throw error
+    const running = await findRunning(ctx.db, { user_id, name }, { waiting: true })
+    if (running?.status !== 'waiting') throw error
+    return { message_id: running.message_id, is_open: true }
+  }
+}
+
+async function decide(
+  ctx: Context,
+  actor: Actor,
+  { threadId: name, runId: run_id }: AgUiRunRequest,
+  resume: readonly AgUiResumeInput[],
+): Promise<RunAnswer> {
+  const decisions = readDecisions(resume)
+  const callIds = new Set(decisions.map(({ call_id }) => call_id))
+  const { message_id } = await getApproval.run(ctx, actor, decisions[0]!.call_id)
+  await assertInChat(ctx, actor, name, message_id)
+  if (leavesOpen(await readSegments(ctx, actor, message_id), callIds)) return { message_id, is_open: true }
+  await rememberRun(ctx, actor, { name, run_id }, message_id)
+  await decideEach.run(ctx, actor, message_id, { decisions })
+  // After the decision: others may have decided on other calls until then, which has ended a segment.
+  return { message_id, span: { after: await findSegmentOf(ctx, actor, message_id, callIds) } }
+}
+
+/** Whether decisions on some of the calls that wait leave others. What is repeated decides on none of them. */
+function leavesOpen({ message, segments }: ReadAnswer, callIds: ReadonlySet<string>): boolean {
+  const waiting = message.status === 'waiting' ? segments.at(-1)!.waiting : []
+  const decided = waiting.filter((id) => callIds.has(id))
+  return decided.length > 0 && decided.length < waiting.length
+}

@@ -1,0 +1,46 @@
+import type { Opening, StreamPlace } from '../../chat/events/service.ts'
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { openAnswer, type Span } from '../rows/following.ts'
+import { readAllRows } from '../rows/segments.ts'
+import { urlsOf } from '../rows/urls.ts'
+import { createAgUiFrames } from './frames.ts'
+import { readWaiting } from './history.ts'
+import type { Run, Snapshot } from './rules.ts'
+import type { AgUiRunInput } from './schema.ts'
+
+/** A run as its events name it. */
+export function toRun({ threadId, runId, protocolVersion }: AgUiRunInput): Run {
+  return { thread_id: threadId, run_id: runId, is_old: (protocolVersion ?? undefined) === undefined }
+}
+
+/** What of an answer a run streams. */
+export interface RunStream {
+  /** The chat. */
+  name: string
+  run: Run
+  question_ids: ReadonlyMap<string, string>
+  before?: Snapshot
+  span?: Span
+  place?: StreamPlace
+}
+
+/** The stream of an answer as the events of a run. @throws ChatError `not_found`; `too_many_streams`; `unavailable` */
+export function streamRun(
+  ctx: Context,
+  actor: Actor,
+  messageId: string,
+  { name, run, question_ids, before, span = 'all', place }: RunStream,
+): Promise<Opening> {
+  const urlOf = urlsOf(ctx.config)
+  async function waiting(row: number): Promise<Snapshot> {
+    const { rows } = await readAllRows(ctx, actor, messageId)
+    return readWaiting(ctx, actor, name, { message_id: messageId, rows: rows.slice(0, row + 1), question_ids })
+  }
+  return openAnswer(ctx, actor, messageId, {
+    protocol: 'ag_ui',
+    span,
+    place,
+    frames: (message) => createAgUiFrames(message, { run, urlOf, before, waiting }),
+  })
+}
