@@ -19,6 +19,7 @@ export const root: CommandDef = defineCommand({
     key: () => import('./commands/key.ts').then((module) => module.default),
     grant: () => import('./commands/grant.ts').then((module) => module.default),
     'server-key': () => import('./commands/server-key.ts').then((module) => module.default),
+    client: () => import('./commands/client.ts').then((module) => module.default),
     bot: () => import('./commands/bot.ts').then((module) => module.default),
     hook: () => import('./commands/hook.ts').then((module) => module.default),
     webhook: () => import('./commands/webhook.ts').then((module) => module.default),

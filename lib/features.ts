@@ -13,6 +13,7 @@ import * as grantsOfAll from './accounts/grants/service-admin.ts'
 import * as people from './accounts/host-identity/service-people.ts'
 import * as ownIdentities from './accounts/identities/service.ts'
 import * as oauth from './accounts/oauth/service.ts'
+import * as oauthClients from './accounts/oauth-clients/service.ts'
 import * as resets from './accounts/password-resets/service.ts'
 import * as resetsByAdmin from './accounts/password-resets/service-admin.ts'
 import * as account from './accounts/profile/service.ts'
@@ -173,6 +174,7 @@ export const USE_CASES = {
     revokeKey: bots.revokeKey,
   },
   serverKeys: useCasesOf(serverKeys),
+  oauthClients: useCasesOf(oauthClients),
   tokens: { issue: tokens.issue },
   identities: useCasesOf(ownIdentities),
   oauth: useCasesOf(oauth),

@@ -44,6 +44,9 @@ const CALLS: Record<string, unknown[]> = {
   'keys.revoke': [ID],
   'keys.listAll': [],
   'keys.revokeAny': [ID],
+  'oauthClients.create': [{ name: 'IDE', redirect_uris: ['http://localhost/'] }],
+  'oauthClients.list': [],
+  'oauthClients.remove': [ID],
   'serverKeys.create': [{ name: 'shop', scopes: ['act_as'] }],
   'serverKeys.list': [],
   'serverKeys.revoke': [ID],
@@ -180,7 +183,7 @@ const WITHOUT_ACTOR = [
 
 /** The use-cases of the operator, who has no account and participates in no conversation. */
 const MAY =
-  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^usage\.(list|report|setQuota|clearQuota)$|^keys\.(listAll|revokeAny)|^(serverKeys|bots|hooks|webhooks)\.|^invites\.(list|create|revoke)|^assistants\.list$|^conversations\.(listAll|describe|removeAny)/
+  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^usage\.(list|report|setQuota|clearQuota)$|^keys\.(listAll|revokeAny)|^(oauthClients|serverKeys|bots|hooks|webhooks)\.|^invites\.(list|create|revoke)|^assistants\.list$|^conversations\.(listAll|describe|removeAny)/
 
 type Call = (...args: unknown[]) => unknown
 

@@ -11,6 +11,7 @@ import { routes } from '../endpoints.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Chat } from '../service.ts'
 import { API_GROUPS } from './api-groups.ts'
+import { addConsent } from './consent/add.ts'
 import { addForms } from './forms/add.ts'
 import { type CountedRoute, handle, type Resource } from './handle.ts'
 import { addMcp } from './mcp/add.ts'
@@ -84,6 +85,7 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
       addMcp(at, service)
       addOauth(at, service)
     }
+    if (config.mcp.oauth.enabled) addConsent(at, service)
     if (options.web) addPage(at, service, options.web)
     for (const { prefix } of API_GROUPS) at(`${prefix}/**`, (event) => handle(service, `${prefix}/**`, {}, event))
   }

@@ -94,6 +94,14 @@ export function spendDocument(ctx: Pick<Context, 'db' | 'now'>, userId: string):
   return spendOneOf(ctx, `oauth.document:${userId}`, MAX_DOCUMENTS_PER_HOUR)
 }
 
+/** Clients that may register themselves from one network in any hour: each is kept for a day. */
+const MAX_REGISTRATIONS_PER_HOUR = 20
+
+/** Counts a client that registers itself. @throws ChatError `rate_limited` */
+export function spendRegistration(ctx: Pick<Context, 'db' | 'now'>, ip: string | undefined): Promise<void> {
+  return spendOneOf(ctx, `oauth.registration:${toNetwork(ip ?? '')}`, MAX_REGISTRATIONS_PER_HOUR)
+}
+
 /**
  * Counts an action of which there are so many in any hour. Each has a bucket of its own: one bucket for all would refill while
  * it empties, and allow nearly twice as many in the first hour.

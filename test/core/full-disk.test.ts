@@ -24,6 +24,7 @@ it('each use-case that deletes, or ends a means of access, may use the reserve o
     'auth.revokeSession',
     'grants.revokeAny',
     'keys.revokeAny',
+    'oauthClients.remove',
     'serverKeys.revoke',
     'sessions.endForSubject',
     'sessions.revoke',

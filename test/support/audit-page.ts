@@ -33,6 +33,10 @@ const ACTS: Record<AuditAct, string> = {
   'grant.revoked':
     'The connection of an application, the subject, ended: `detail.reason` is `user`, `admin`, `code` (its code was used twice), `limit` (a newer one took its place), or why access ended.',
   'grant.replayed': 'A refresh token was used that had been replaced: the connection, the subject, has ended.',
+  'oauth_client.created':
+    'The operator added a client of the authorization server, the subject; `detail` has its redirects.',
+  'oauth_client.deleted':
+    'The operator deleted such a client, the subject; `detail.grants` is the number of connections of users that ended.',
   'server_key.created': 'The operator created a server key, the subject; `detail` has its scopes.',
   'server_key.revoked': 'The operator revoked a server key, the subject.',
   'hook.created': 'An incoming hook was made; the subject is the bot as which it posts.',

@@ -26,6 +26,8 @@ export const AuditAct = v.picklist([
   'grant.created',
   'grant.revoked',
   'grant.replayed',
+  'oauth_client.created',
+  'oauth_client.deleted',
   'server_key.created',
   'server_key.revoked',
   'hook.created',

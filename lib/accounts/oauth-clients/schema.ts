@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { text } from '../../core/schema.ts'
+import { Instant, text } from '../../core/schema.ts'
+import { KeyName } from '../api-keys/schema.ts'
 
 /** How a client proves at the token endpoint who it is: not at all, or by a signed assertion (RFC 7523). */
 export const CLIENT_AUTH_METHODS = ['none', 'private_key_jwt'] as const
@@ -35,8 +36,40 @@ export type ClientMetadata = v.InferOutput<typeof ClientMetadata>
 export const ClientDocument = v.object({ client_id: text(MAX_CLIENT_ID_LENGTH), ...ClientMetadata.entries })
 export type ClientDocument = v.InferOutput<typeof ClientDocument>
 
+/** @returns `undefined` for what is no metadata of a client */
+export function toClientMetadata(content: unknown): ClientMetadata | undefined {
+  const { success, output } = v.safeParse(ClientMetadata, content, { abortPipeEarly: true })
+  return success ? output : undefined
+}
+
 /** @returns `undefined` for what is no metadata document */
 export function toClientDocument(content: unknown): ClientDocument | undefined {
   const { success, output } = v.safeParse(ClientDocument, content, { abortPipeEarly: true })
   return success ? output : undefined
 }
+
+export const OperatorClientInput = v.object({
+  name: v.pipe(KeyName, v.description('Shown to users when the client asks them')),
+  redirect_uris: v.pipe(
+    v.array(text(MAX_LENGTH.url)),
+    v.minLength(1),
+    v.maxLength(MAX_REDIRECTS),
+    v.description(
+      'Where it may send users back to: `https://`, or `http://` on 127.0.0.1, [::1] or localhost at any port',
+    ),
+  ),
+})
+export type OperatorClientInput = v.InferOutput<typeof OperatorClientInput>
+
+/** A client of the operator. `last_used_at` is missing until a user has allowed it something. */
+export const OperatorClient = v.object({
+  client_id: v.string(),
+  name: v.string(),
+  redirect_uris: v.array(v.string()),
+  created_at: Instant,
+  last_used_at: v.optional(Instant),
+})
+export type OperatorClient = v.InferOutput<typeof OperatorClient>
+
+export const OperatorClients = v.object({ clients: v.array(OperatorClient) })
+export type OperatorClients = v.InferOutput<typeof OperatorClients>

@@ -93,6 +93,11 @@ export async function touchClient(
   )
 }
 
+/** Notes that a user has allowed a client something. By primary key. */
+export async function markClientUsed(tx: Queries, clientId: string, at: Micros): Promise<void> {
+  await tx.run(sql`UPDATE oauth_clients SET last_used_at = ${at} WHERE id = ${clientId}`)
+}
+
 /** Any number: the holder of this lock adds clients. */
 const ADDING_LOCK = 7_202_100
 
@@ -113,6 +118,11 @@ export function listOwnClients(db: Queries): Promise<ClientRow[]> {
 /** Deletes a client of the operator. By primary key. @returns it, if there was one */
 export function deleteOwnClient(tx: Queries, clientId: string): Promise<Pick<ClientRow, 'name'> | undefined> {
   return tx.get(sql`DELETE FROM oauth_clients WHERE id = ${clientId} AND kind = 'operator' RETURNING name`)
+}
+
+/** Ends what users have allowed a client. By grants_of_client. @returns how many grants */
+export function deleteGrantsOfClient(tx: Queries, clientId: string): Promise<number> {
+  return tx.run(sql`DELETE FROM grants WHERE client_id = ${clientId}`)
 }
 
 const UNGRANTED = sql`NOT EXISTS (SELECT 1 FROM grants g WHERE g.client_id = c.id)`

@@ -52,10 +52,15 @@ export const confirm = useCase({
  * @throws ChatError `confirmation_required`; `unauthenticated` when the session has just ended
  */
 export async function requireConfirmation(ctx: Context, db: Queries, actor: Actor): Promise<void> {
-  if (actor.session_id === undefined) return
-  const confirmedAt = await findConfirmation(db, actor.session_id)
+  if (!(await isConfirmed(ctx, db, actor))) throw new ChatError('confirmation_required')
+}
+
+/** Whether {@link requireConfirmation} passes. @throws ChatError `unauthenticated` when the session has just ended */
+export async function isConfirmed(ctx: Context, db: Queries, { session_id }: Actor): Promise<boolean> {
+  if (session_id === undefined) return true
+  const confirmedAt = await findConfirmation(db, session_id)
   if (confirmedAt === undefined) throw new ChatError('unauthenticated')
-  if (ctx.sessionNow() - confirmedAt > CONFIRMED_SECONDS * SECOND) throw new ChatError('confirmation_required')
+  return ctx.sessionNow() - confirmedAt <= CONFIRMED_SECONDS * SECOND
 }
 
 /**

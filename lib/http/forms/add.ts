@@ -5,14 +5,14 @@ import { FORM_PATHS } from '../../config/links.ts'
 import type { Config } from '../../config/parse.ts'
 import { contextOf } from '../../core/context-of.ts'
 import { ChatError } from '../../core/errors.ts'
-import { readCookies } from '../../core/headers.ts'
-import { bodyTimeout, perform } from '../call.ts'
+import { bodyTimeout } from '../call.ts'
 import type { Service } from '../handle.ts'
 import { readForm } from '../request/body.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from '../request/malformed.ts'
 import { type HeaderPair, toRequestId } from '../response/headers.ts'
 import { send } from '../response/send.ts'
 import { type Reply, serialize, toChatError } from '../response/serialize.ts'
+import { callRoute } from './calls.ts'
 import { FORMS, type Form } from './forms.ts'
 import { donePage, formPage, PAGE_HEADERS } from './page.ts'
 
@@ -21,9 +21,6 @@ const MAX_BYTES = 16 * 1024
 
 /** Failures after which the token is still good, and the form can be corrected. */
 const MAY_TRY_AGAIN = ['validation_failed', 'username_taken', 'invite_email_mismatch']
-
-/** What of a request the route that does the work must know: which client it is, and which page sends it. */
-const PASSED_ON = ['host', 'origin', 'sec-fetch-site', 'user-agent']
 
 /** Adds what responds at a path. */
 type AddRoute = (path: string, respond: (event: H3Event) => unknown) => void
@@ -73,7 +70,14 @@ async function replyTo(service: Service, form: Form, event: H3Event): Promise<Re
   const token = (fields.get('token') ?? '').trim()
   const input = { token, ...Object.fromEntries(form.fields.map(({ name }) => [name, fields.get(name) ?? ''])) }
   try {
-    const { cookies = [] } = await callRoute(service, form, event, input)
+    const { route } = form
+    // The form of an invite makes an account, also in a browser that is signed in.
+    const with_cookies = route.access === 'public'
+    const { cookies = [] } = serialize(
+      service.chat,
+      route,
+      await callRoute(service, route, event, { input, with_cookies }),
+    )
     return { ...page(200, donePage(form, form.done)), cookies }
   } catch (error) {
     if (!(error instanceof ChatError) || !MAY_TRY_AGAIN.includes(error.code)) throw error
@@ -82,31 +86,6 @@ async function replyTo(service: Service, form: Form, event: H3Event): Promise<Re
     const why = error.errors?.map(({ path, message }) => `${labels.get(path) ?? ''}${message}`).join('. ')
     return page(error.status, formPage(form, token, { problem: why || error.message, typed: input }))
   }
-}
-
-/** Calls the route that the form stands for, with all its checks, for the same client. */
-async function callRoute({ chat, clientOf }: Service, form: Form, event: H3Event, input: object): Promise<Reply> {
-  const { req, url } = event
-  const headers = new Headers({ 'content-type': 'application/json' })
-  for (const name of PASSED_ON) {
-    const value = req.headers.get(name)
-    if (value !== null) headers.set(name, value)
-  }
-  const { outcome } = await perform(chat, form.route, {
-    method: 'POST',
-    headers,
-    // The form of an invite makes an account, also in a browser that is signed in.
-    cookies: form.route.access === 'public' ? readCookies(req.headers.get('cookie')) : new Map<string, string>(),
-    params: {},
-    search: '',
-    url,
-    body: new Blob([JSON.stringify(input)]).stream(),
-    ip: clientOf(req),
-    given: { request: req },
-    gone: () => req.signal,
-  })
-  if ('error' in outcome) throw outcome.error
-  return serialize(chat, form.route, outcome.result)
 }
 
 function tokenIn(query: URLSearchParams): string {

@@ -3,28 +3,50 @@ import type { H3Event } from 'h3'
 import { metadataPaths } from '../../accounts/grants/metadata.ts'
 import { issueTokens, revokeToken } from '../../accounts/grants/tokens.ts'
 import { OAuthError } from '../../accounts/oauth-clients/failures.ts'
+import { registerClient } from '../../accounts/oauth-clients/registering.ts'
 import { basePathOf } from '../../config/base-path.ts'
 import type { Context } from '../../context.ts'
 import { contextOf } from '../../core/context-of.ts'
 import { ChatError } from '../../core/errors.ts'
+import { assertBodyAcceptable, type BodyLimits } from '../../core/json-body.ts'
 import { assertStarted } from '../../core/lifecycle.ts'
 import { bodyTimeout } from '../call.ts'
 import type { Service } from '../handle.ts'
-import { readParams } from '../request/body.ts'
+import { type BodySource, readBody, readParams } from '../request/body.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from '../request/malformed.ts'
 import { type HeaderPair, toRequestId } from '../response/headers.ts'
 import { send } from '../response/send.ts'
 import type { Reply } from '../response/serialize.ts'
 import { METADATA_HEADERS } from './well-known.ts'
 
-/** The longest form: an assertion, a code, a verifier, a few addresses. */
-const MAX_BYTES = 16 * 1024
+/** The longest form: an assertion, a code, a verifier, a few addresses; and the longest registration. */
+const LIMITS = { bytes: 16 * 1024, entries: 1000 }
 
 /** Adds what responds at a path. */
 type AddRoute = (path: string, respond: (event: H3Event) => unknown) => void
 
-/** What responds to the fields of a form. */
-type Answer = (ctx: Context, fields: Record<string, string>) => Promise<object | undefined>
+/** How the body of a call is read, and what responds to it. */
+interface Call<Body> {
+  read: (source: BodySource, headers: Headers, limits: BodyLimits) => Promise<Body>
+  answer: (ctx: Context, body: Body, ip: string | undefined) => Promise<object | undefined>
+  /** @default 200 */
+  status?: number
+}
+
+/** A call by a form, whose fields are there once each. */
+const byForm = (answer: Call<Record<string, string>>['answer']): Call<Record<string, string>> => ({
+  read: async (source, headers, limits) => onceEach(await readParams(source, headers, limits)),
+  answer,
+})
+
+const REGISTRATION: Call<unknown> = {
+  read: (body, headers, limits) => {
+    assertBodyAcceptable(headers, limits)
+    return readBody({ body, headers }, limits, undefined)
+  },
+  answer: registerClient,
+  status: 201,
+}
 
 /** What clients call, and where they find out about it. */
 export function addOauth(at: AddRoute, service: Service): void {
@@ -33,8 +55,10 @@ export function addOauth(at: AddRoute, service: Service): void {
     for (const [path, document] of metadataPaths(config, base))
       at(path, (event) => publish(service, path, event, document))
   if (!config.mcp.oauth.enabled) return
-  at('/oauth/token', (event) => call(service, '/oauth/token', event, issueTokens))
-  at('/oauth/revoke', (event) => call(service, '/oauth/revoke', event, revoke))
+  at('/oauth/token', (event) => call(service, '/oauth/token', event, byForm(issueTokens)))
+  at('/oauth/revoke', (event) => call(service, '/oauth/revoke', event, byForm(revoke)))
+  if (config.mcp.oauth.registration)
+    at('/oauth/register', (event) => call(service, '/oauth/register', event, REGISTRATION))
 }
 
 async function revoke(ctx: Context, fields: Record<string, string>): Promise<undefined> {
@@ -76,18 +100,23 @@ function publish(service: Service, route: string, event: H3Event, document: obje
   })
 }
 
-/** A call of a client: a form, and JSON in the form of OAuth. */
-function call(service: Service, route: string, event: H3Event, answer: Answer): Promise<unknown> {
+/** A call of a client: JSON in the form of OAuth responds. */
+function call<Body>(
+  service: Service,
+  route: string,
+  event: H3Event,
+  { read, answer, status = 200 }: Call<Body>,
+): Promise<unknown> {
   const ctx = contextOf(service.chat)
   return respond(service, route, event, async ({ method, headers }) => {
     if (method === 'OPTIONS') return preflight('POST')
     if (method !== 'POST') return { status: 405, headers: [['allow', 'OPTIONS, POST']], body: null }
     assertStarted(ctx)
     const source = (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body
-    const limits = { bytes: MAX_BYTES, seconds: bodyTimeout(ctx.config) }
-    const result = await answer(ctx, onceEach(await readParams(source, headers, limits)))
+    const limits = { ...LIMITS, seconds: bodyTimeout(ctx.config) }
+    const result = await answer(ctx, await read(source, headers, limits), service.clientOf(event.req))
     const own: HeaderPair[] = [...PUBLIC, JSON_TYPE, ['cache-control', 'no-store'], ['pragma', 'no-cache']]
-    return { status: 200, headers: own, body: JSON.stringify(result ?? {}) }
+    return { status, headers: own, body: JSON.stringify(result ?? {}) }
   })
 }
 

@@ -25,6 +25,8 @@ const ACTS: Record<AuditRecord['act'], true> = {
   'grant.created': true,
   'grant.revoked': true,
   'grant.replayed': true,
+  'oauth_client.created': true,
+  'oauth_client.deleted': true,
   'server_key.created': true,
   'server_key.revoked': true,
   'hook.created': true,

@@ -1,0 +1,101 @@
+import { assertOperator } from '../../core/actor.ts'
+import { ChatError, invalid } from '../../core/errors.ts'
+import { toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
+import { byActor } from '../audit/rules.ts'
+import { isRedirectUri } from './rules.ts'
+import { type OperatorClient, OperatorClientInput, type OperatorClients } from './schema.ts'
+import {
+  type ClientRow,
+  deleteGrantsOfClient,
+  deleteOwnClient,
+  insertClient,
+  listOwnClients,
+  lockAndCountClients,
+} from './store.ts'
+
+/** The maximum number of clients of the operator: more than an organisation has programs, and a bound for a loop that creates them. */
+const MAX_OWN_CLIENTS = 100
+
+/**
+ * Adds a client of the authorization server that has no metadata document of its own. It proves itself by its id alone, as a program
+ * on a computer can.
+ *
+ * @throws ChatError `forbidden` unless the actor is the operator; `validation_failed`; `conflict` with too many
+ */
+export const create = useCase({
+  takes: ['actor'],
+  input: OperatorClientInput,
+  errors: ['forbidden', 'conflict', 'validation_failed'],
+  run: async (ctx, actor, { name, redirect_uris }): Promise<OperatorClient> => {
+    assertOperator(actor)
+    const wrong = redirect_uris.findIndex((uri) => !isRedirectUri(uri))
+    if (wrong !== -1)
+      throw invalid(`redirect_uris[${wrong}]`, 'must be https://, or http:// on 127.0.0.1, [::1] or localhost')
+    return ctx.write(async (tx) => {
+      if ((await lockAndCountClients(tx, 'operator')) >= MAX_OWN_CLIENTS)
+        throw new ChatError('conflict', {
+          message: `A service has at most ${MAX_OWN_CLIENTS} clients of its operator: delete one.`,
+        })
+      const client = { client_id: ctx.id(), name, redirect_uris, created_at: ctx.now() }
+      await insertClient(tx, { ...client, kind: 'operator' })
+      const detail = { redirect_uris }
+      tx.audit({
+        act: 'oauth_client.created',
+        ...byActor(actor),
+        subject_id: client.client_id,
+        detail,
+        names: { client: name },
+      })
+      return { ...client, created_at: toInstant(client.created_at) }
+    })
+  },
+})
+
+/** All clients of the operator, newest first. @throws ChatError `forbidden` unless the actor is the operator */
+export const list = useCase({
+  takes: ['actor'],
+  errors: ['forbidden'],
+  run: async (ctx, actor): Promise<OperatorClients> => {
+    assertOperator(actor)
+    return { clients: (await listOwnClients(ctx.db)).map(toOperatorClient) }
+  },
+})
+
+/**
+ * Deletes a client of the operator; what users have allowed it ends. One that does not exist any more is no error.
+ *
+ * @throws ChatError `forbidden` unless the actor is the operator
+ */
+export const remove = useCase({
+  takes: ['actor', 'client_id'],
+  errors: ['forbidden'],
+  frees: 'whole',
+  run: async (ctx, actor, clientId): Promise<void> => {
+    assertOperator(actor)
+    await ctx.write(async (tx) => {
+      const client = await deleteOwnClient(tx, clientId)
+      if (!client) return
+      const detail = { grants: await deleteGrantsOfClient(tx, clientId) }
+      tx.audit({
+        act: 'oauth_client.deleted',
+        ...byActor(actor),
+        subject_id: clientId,
+        detail,
+        names: { client: client.name },
+      })
+      // All streams: any number of users may have allowed it something.
+      tx.recheckStreams({ user_id: undefined })
+    })
+  },
+})
+
+function toOperatorClient({ id, name, redirect_uris, created_at, last_used_at }: ClientRow): OperatorClient {
+  return {
+    client_id: id,
+    name,
+    redirect_uris: JSON.parse(redirect_uris),
+    created_at: toInstant(created_at),
+    ...(last_used_at > created_at && { last_used_at: toInstant(last_used_at) }),
+  }
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http'
+import type { H3Event } from 'h3'
+import { repeatedNames } from '../../accounts/consent/rules.ts'
+import { contextOf } from '../../core/context-of.ts'
+import { ChatError } from '../../core/errors.ts'
+import { assertStarted } from '../../core/lifecycle.ts'
+import { bodyTimeout } from '../call.ts'
+import type { Service } from '../handle.ts'
+import { readParams } from '../request/body.ts'
+import { isPlainlySpelled, statusOfMalformedEvent } from '../request/malformed.ts'
+import { toRequestId } from '../response/headers.ts'
+import { refusePrefetch } from '../response/redirect.ts'
+import { send } from '../response/send.ts'
+import { type Reply, toChatError } from '../response/serialize.ts'
+import { noticePage } from './page.ts'
+import { decide, page, show, toRequest } from './steps.ts'
+import { CONSENT_PATH } from './visitor.ts'
+
+/** The longest form: the parameters of a request, percent-encoded, and a password. */
+const MAX_BYTES = 64 * 1024
+
+/** Adds the page of the authorization server. */
+export function addConsent(at: (path: string, respond: (event: H3Event) => unknown) => void, service: Service): void {
+  at(CONSENT_PATH, (event) => respond(service, event))
+}
+
+async function respond(service: Service, event: H3Event): Promise<unknown> {
+  const started = performance.now()
+  const { method, headers } = event.req
+  const request_id = toRequestId(headers)
+  const ctx = contextOf(service.chat)
+  const reply = await replyTo(service, event).catch((error) => {
+    const { status, message, retry_after_seconds } = toChatError(error)
+    if (status === 500) ctx.log.error('Request failed', { request_id, cause: String(error) })
+    const refusal = page(status, noticePage(message))
+    return retry_after_seconds === undefined
+      ? refusal
+      : ({ ...refusal, headers: [...refusal.headers, ['retry-after', String(retry_after_seconds)]] } as Reply)
+  })
+  // The template alone: the query has what clients keep secret.
+  const ms = performance.now() - started
+  service.requestLog(undefined, { request_id, method, route: CONSENT_PATH, status: reply.status, ms })
+  const own = new Set(reply.headers.map(([name]) => name))
+  const common = service.headers.of(request_id, null).filter(([name]) => !own.has(name))
+  const body = method === 'HEAD' ? null : reply.body
+  return send(event, { ...reply, body, headers: [...common, ...reply.headers] })
+}
+
+async function replyTo(service: Service, event: H3Event): Promise<Reply> {
+  const { method, headers } = event.req
+  const malformed = statusOfMalformedEvent(event)
+  if (malformed) return { status: malformed, headers: [['connection', 'close']], body: null }
+  if (!isPlainlySpelled(event, false)) throw new ChatError('bad_request')
+  const isForm = method === 'POST'
+  if (!isForm && method !== 'GET' && method !== 'HEAD') {
+    const refusal = page(405, noticePage('This page has no such method.'))
+    return { ...refusal, headers: [...refusal.headers, ['allow', 'GET, HEAD, POST']] }
+  }
+  const ctx = contextOf(service.chat)
+  assertStarted(ctx)
+  refusePrefetch(headers)
+  const ip = service.clientOf(event.req)
+  const params = isForm ? await readPosted(service, event) : event.url.searchParams
+  if (repeatedNames(params).length > 0)
+    throw new ChatError('bad_request', { message: 'The application has sent a parameter more than once.' })
+  const fields = new Map(params)
+  const visit = { service, ctx, event, ip, fields, request: toRequest(fields) }
+  return isForm ? decide(visit) : show(visit)
+}
+
+function readPosted({ chat }: Service, { req, runtime }: H3Event): Promise<URLSearchParams> {
+  const source = (runtime?.node?.req as IncomingMessage | undefined) ?? req.body
+  return readParams(source, req.headers, { bytes: MAX_BYTES, seconds: bodyTimeout(contextOf(chat).config) })
+}
