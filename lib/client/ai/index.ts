@@ -38,6 +38,8 @@ export interface UiTransportOptions {
 
 /** How `useChat` sends messages. `any` stands for types that differ between the versions of the AI SDK. */
 export interface UiTransport {
+  /** A resumed stream begins with the first row: chats of 6 and 7 then begin the message anew. */
+  readonly resumeStreamIsReplay: true
   // biome-ignore lint/suspicious/noExplicitAny: the types of messages and chunks are those of the page's version.
   sendMessages(options: any): Promise<ReadableStream<any>>
   // biome-ignore lint/suspicious/noExplicitAny: as above.
@@ -87,6 +89,8 @@ export function uiTransport(client: ChatClient, options: UiTransportOptions = {}
   const read = async (path: string) => (await send('GET', path)).json()
 
   return {
+    resumeStreamIsReplay: true,
+
     async sendMessages({ chatId, messages, trigger, messageId, abortSignal: signal, headers, body }: SendOptions) {
       const last = await withFiles(client, options.conversation_id, messages.at(-1)!)
       // The place of the question: below the answer before it.
@@ -145,12 +149,12 @@ async function* follow(first: Response, again: Send, signal?: AbortSignal): Asyn
         seen++
         yield frame
       }
-      throw new TypeError('Broken off')
+      throw new TypeError('Lost')
     } catch (error) {
       response = undefined
+      if (signal?.aborted || failures >= MAX_FAILURES) throw error
       // The lost stream may still occupy its place for a while.
-      const mayPass = isTransient(error) || (error as { code?: string }).code === 'too_many_streams'
-      if (signal?.aborted || failures >= MAX_FAILURES || !mayPass) throw error
+      if (!isTransient(error) && (error as { code?: string }).code !== 'too_many_streams') throw error
       // At once, and then ever later.
       if (failures > 0) await pause(backoff.next(), signal)
     }
@@ -179,7 +183,7 @@ async function withFiles(
     if (type !== 'file' || !url?.startsWith('data:')) return part
     if (conversationId === undefined) throw new TypeError('Files need a conversation_id')
     const file = await (await fetch(url)).blob()
-    const { id } = await client.upload(conversationId, file, { ...(filename && { name: filename }) })
+    const { id } = await client.upload(conversationId, file, filename ? { name: filename } : {})
     return { ...part, url: id }
   })
   return { ...message, parts: await Promise.all(parts) }
