@@ -69,6 +69,9 @@ const UNSAID = [
   // What is asked stands at the end of a list, with what was said before it.
   'must end with a message of the user',
   'must have `approved` in each approval with a response',
+  'must have a message of the user',
+  'must have a payload with `approved` in each entry that is resolved',
+  'must answer each interrupt once',
   'must have files by their ids or addresses here: upload them before',
   'must have something visible that the user asks',
   'must end with what the user asks',

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { AssistantKey } from '../../chat/assistants/schema.ts'
 import { AttachmentIds } from '../../chat/attachments/schema.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { Id, IdempotencyKey, opaque, text } from '../../core/schema.ts'
+import { Id, IdempotencyKey, opaque, plainObject, text } from '../../core/schema.ts'
 import { ChatName } from '../chats/schema.ts'
 
 const Name = opaque(MAX_LENGTH.ui_id)
@@ -55,7 +55,7 @@ export const AgUiResumeInput = v.object({
 export type AgUiResumeInput = v.InferOutput<typeof AgUiResumeInput>
 
 /** What a client passes to this service beside its messages. */
-export const AgUiForwardedProps = v.object({
+export const AgUiForwardedProps = plainObject({
   conversation_id: v.optional(
     v.pipe(Id, v.description('Of a new chat: the conversation in which it begins, else a new one of the user alone')),
   ),

@@ -364,6 +364,7 @@ describeOnEachDatabase('the events of AG-UI', (openUrl) => {
     ['a name with a space', { messages: [user('Why?')], threadId: 'a b' }, 422],
     ['a name of dots', { messages: [user('Why?')], threadId: '..' }, 422],
     ['props that are none', { messages: [user('Why?')], forwardedProps: 'text' }, 422],
+    ['a list of props', { messages: [user('Why?')], forwardedProps: [null] }, 422],
     ['no run', { messages: [user('Why?')], runId: undefined }, 422],
     [
       'a file that is sent along',
