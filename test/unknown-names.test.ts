@@ -155,6 +155,7 @@ const ACCEPTING: Record<string, string> = {
   'Receiver.pull(client)': 'a client of ours, or what has its feed',
   'createChatApp(chat)': MADE_BY_US,
   'createNodeHandler(app)': MADE_BY_US,
+  'createWellKnownHandler(chat)': MADE_BY_US,
   'serve(chat)': MADE_BY_US,
   'createChatStore(client)': MADE_BY_US,
   'assistantOf(store)': MADE_BY_US,

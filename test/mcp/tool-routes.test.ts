@@ -22,7 +22,7 @@ const TOOLS_OF: Record<string, string[]> = {
 /** Why no tool stands for the other routes, each named by its feature or whole. A new one needs a decision: add it here, or make a tool. */
 const WITHOUT: Record<string, string[]> = {
   'signs in, or is of an account and its means of access': [
-    ...['setup', 'auth', 'oauth', 'resets', 'emails', 'newcomers', 'guests', 'keys', 'tokens', 'identities'],
+    ...['setup', 'auth', 'oauth', 'resets', 'emails', 'newcomers', 'guests', 'keys', 'grants', 'tokens', 'identities'],
   ],
   'administers the service': [
     ...['audit', 'tasks', 'nodes', 'limits', 'ops', 'wellKnown', 'openai', 'capabilities'],

@@ -41,7 +41,12 @@ it('finds a host whose root has no documents, and a proxy that takes headers awa
     (headers) => delete headers['www-authenticate'],
   )
   const findings = await checkMcp(config, url)
-  expect(codes(findings)).toEqual(['mcp.metadata_missing', 'mcp.metadata_missing', 'mcp.metadata_missing', 'mcp.challenge'])
+  expect(codes(findings)).toEqual([
+    'mcp.metadata_missing',
+    'mcp.metadata_missing',
+    'mcp.metadata_missing',
+    'mcp.challenge',
+  ])
   expect(findings[0]!.message).toContain('/.well-known/oauth-protected-resource/chat')
   const gone = await checkMcp(config, `http://127.0.0.1:${await freePort()}/chat`)
   expect(new Set(codes(gone))).toEqual(new Set(['mcp.metadata_missing', 'mcp.challenge']))
