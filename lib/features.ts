@@ -256,9 +256,7 @@ export const FUNCTIONS = {
 }
 
 /** The features that return an async iterable. */
-export const LOOPS = {
-  events: { follow: events.follow, followAll: events.followAll },
-}
+export const LOOPS = { events: { follow: events.follow, followAll: events.followAll } }
 
 /** The functions that need no started service: an operator examines one that does not start. */
 const ANYTIME: readonly unknown[] = [ops.metrics, probes.probe]
