@@ -5,6 +5,7 @@ import { hrefOf } from '../app/route.ts'
 import { lazy } from '../parts/lazy.tsx'
 import { SettingsPane } from '../parts/settings-pane.tsx'
 import { accountTexts } from '../texts/settings.ts'
+import { Apps } from './apps.tsx'
 import { Identities } from './identities.tsx'
 import { Keys } from './keys.tsx'
 import { PasswordForm } from './password-form.tsx'
@@ -32,6 +33,7 @@ export function AccountPane({ tab, id, user }: AccountPaneProps) {
   const names = [
     'profile' as const,
     ...(isOwn ? (['security', 'keys'] as const) : []),
+    ...(app.features.mcp && isPerson ? (['apps'] as const) : []),
     ...(app.features.bots && isPerson ? (['bots'] as const) : []),
     ...(app.features.webhooks && isPerson ? (['webhooks'] as const) : []),
     ...(app.features.assistant ? (['usage'] as const) : []),
@@ -54,6 +56,7 @@ export function AccountPane({ tab, id, user }: AccountPaneProps) {
         </>
       )}
       {current === 'keys' && <Keys />}
+      {current === 'apps' && app.features.mcp && <Apps url={app.features.mcp.url} />}
       {current === 'bots' && <Bots id={id} />}
       {current === 'webhooks' && <Webhooks id={id} user={user} />}
       {current === 'usage' && <Usage />}
