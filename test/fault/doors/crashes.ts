@@ -52,7 +52,7 @@ const MAX_FIRST_ROW = 40
 /** How long answers and their readings may take once no process is killed any more. */
 const END_MS = 60_000
 
-const CONFIG = { ...TOOLS_CONFIG, features: { openai_api: true, mcp: true, ui_stream: true } }
+const CONFIG = { ...TOOLS_CONFIG, features: { openai_api: true, mcp: true, ui_stream: true, ag_ui: true } }
 
 /** Kills two nodes at random moments while clients of all protocols read, and compares what they have read. */
 export async function crashDoors(options: DoorCrashOptions): Promise<DoorCrashFigures> {

@@ -104,18 +104,19 @@ export async function firstFrame(response: Response): Promise<string> {
 /**
  * Opens a stream once, and reads its frames until one is the last, or the client leaves.
  *
- * @param options `take` gets each frame, and @returns `last` if nothing follows it; `known`: how many the client has already
+ * @param options `body`: what is posted for it; `take` gets each frame, and @returns `last` if nothing follows it; `known`: how many the client has already
  * @returns `over` after the last frame, `missing` if there is no such stream, else `broken`: the client comes back
  */
 export async function readStream(
   { caller, leaveAfter, signal, fault, onConnect }: Visit,
   path: string,
-  { take, known = 0 }: { take: (frame: string) => 'last' | undefined; known?: number },
+  { take, known = 0, body }: { take: (frame: string) => 'last' | undefined; known?: number; body?: object },
 ): Promise<'over' | 'missing' | 'broken'> {
   const left = new AbortController()
   let frames = known + leaveAfter()
   try {
-    const response = await send(await caller(), 'GET', path, { signal: AbortSignal.any([signal, left.signal]) })
+    const init = { signal: AbortSignal.any([signal, left.signal]), ...(body && { body }) }
+    const response = await send(await caller(), body ? 'POST' : 'GET', path, init)
     onConnect()
     for await (const { data } of readEvents(response.body!)) {
       if (take(data) === 'last') return 'over'

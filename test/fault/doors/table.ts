@@ -1,3 +1,4 @@
+import { agUi } from './ag-ui.ts'
 import type { Door } from './door.ts'
 import { mcp } from './mcp.ts'
 import { own } from './own.ts'
@@ -5,4 +6,4 @@ import { responses } from './responses.ts'
 import { ui } from './ui.ts'
 
 /** The protocols whose clients read the same answers. */
-export const DOORS: Door[] = [own, ui, responses, mcp]
+export const DOORS: Door[] = [own, ui, responses, agUi, mcp]
