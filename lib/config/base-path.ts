@@ -29,6 +29,11 @@ export function linkBaseOf(config: Config): string {
   return publicUrlOf(config) ?? basePathOf(config)
 }
 
+/** The URL of the endpoint of MCP; only its path where no public URL is configured. */
+export function mcpUrlOf(config: Config): string {
+  return `${linkBaseOf(config)}/mcp`
+}
+
 /** A base path beside a public URL with another one. */
 export function basePathProblems({ server }: Config): { key: string; message: string }[] {
   const other = pathOf(server.public_url)

@@ -10,6 +10,7 @@ import { listFull, takeShared } from './store-buckets.ts'
  */
 const RATES = {
   'key.created': { requests_per_second: 1 / 60, burst: 100 },
+  'grant.created': { requests_per_second: 1 / 60, burst: 100 },
   'webhook.created': { requests_per_second: 1 / 60, burst: 100 },
   'profile.changed': { requests_per_second: 1 / 60, burst: 30 },
 } as const

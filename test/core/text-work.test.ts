@@ -63,7 +63,7 @@ const PATTERNS: Record<string, Record<string, Bound>> = {
   'lib/accounts/grants/refresh-token.ts': { 'new RegExp(…)': 'linear' },
   'lib/accounts/oauth-clients/rules.ts': {
     '/^https:\\/\\/[^/?#@\\\\\\s]+\\/[^?#\\\\\\s]+$/': 'linear',
-    '/^https:\\/\\/[^/?@]+([/?].*)?$/': 'linear',
+    '/^https:\\/\\/(?:[A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\])(?::\\d{1,5})?(?:[/?].*)?$/': 'linear',
   },
   'lib/accounts/users/schema.ts': { '/^[^,]*(,[^,]*){0,99}$/': 'linear' },
   'lib/assistant/echo.ts': { '/\\S+\\s*|\\s+/': 'linear' },

@@ -260,6 +260,14 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
       ...{ state_hash: id, provider: 'p', binding_hash: id, verifier: id, nonce: id, expires_at: at },
     }))
     await insert('oauth_assertions', (id) => ({ jti_hash: id, expires_at: at }))
+    const granted = { user_id, client_id: 'c', client_name: 'C', client_host: 'c.test', scopes: 'chat:read' }
+    const grant = { ...granted, redirect_uri: 'https://c.test/', code_challenge: 'c', refresh_tokens: '[]' }
+    const later = at + 100 * 365 * DAY
+    await insert('grants', (id) => ({ ...grant, id, code_hash: id, created_at: later, last_used_at: at }))
+    await insert('grants', (id) => ({ ...grant, id, code_hash: id, created_at: at, last_used_at: later }))
+    await insert('grants', (id) => ({
+      ...{ ...grant, id, code_hash: id, created_at: later, last_used_at: later, code_expires_at: at },
+    }))
     const client = { name: 'Claude', redirect_uris: '["http://localhost/"]', auth_methods: 'none', created_at: at }
     await insert('oauth_clients', (id) => ({ ...client, id, kind: 'document', last_used_at: at, fetched_at: at }))
     await insert('oauth_clients', (id) => ({ ...client, id, kind: 'registered', last_used_at: at }))

@@ -1,4 +1,4 @@
-import { MCP_SCOPES, type McpScope } from '../../core/actor.ts'
+import type { McpScope } from '../../core/actor.ts'
 
 /** The use of the secret that signs the form of the page. */
 export const CONSENTS = 'chat-server consents'
@@ -30,12 +30,6 @@ const MAX_VALUE_LENGTH = 4096
 
 /** Visible characters and spaces, as the standard allows them (RFC 6749, appendix A): a form sends others changed. */
 const PLAIN = /^[\x20-\x7E]*$/
-
-/** The names that are there more than once. */
-export function repeatedNames(params: Iterable<readonly [string, string]>): string[] {
-  const names = [...params].map(([name]) => name)
-  return names.filter((name, n) => names.indexOf(name) !== n)
-}
 
 /** Reads the parameters of a request, which are there once. An empty one is missing (RFC 6749, section 3.1). */
 export function readAuthorization(params: ReadonlyMap<string, string>): AuthorizationRequest | Problem {
@@ -74,12 +68,6 @@ export function refusalOf(request: AuthorizationRequest, { resource }: { resourc
   if (request.resource !== undefined && request.resource !== resource)
     return refuse('invalid_target', 'resource is none of this server')
   return undefined
-}
-
-/** What the client asks to do besides reading; unknown scopes are dropped. */
-export function askedScopes({ scope = '' }: Pick<AuthorizationRequest, 'scope'>): McpScope[] {
-  const names = scope.split(' ')
-  return MCP_SCOPES.filter((known) => names.includes(known))
 }
 
 /** What a user allows by the boxes of the page. Each includes reading. */

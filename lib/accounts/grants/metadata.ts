@@ -1,5 +1,5 @@
 import type { Config } from '../../api/config.ts'
-import { publicUrlOf } from '../../config/base-path.ts'
+import { mcpUrlOf, publicUrlOf } from '../../config/base-path.ts'
 import { MCP_SCOPES } from '../../core/actor.ts'
 import { CLIENT_AUTH_METHODS } from '../oauth-clients/schema.ts'
 
@@ -20,7 +20,7 @@ export function metadataPaths(config: Config, base: string): Map<string, Metadat
   const own = config.mcp.oauth.enabled
   const issuers = own ? [address] : config.mcp.authorization_servers
   if (!config.features.mcp || address === undefined || issuers.length === 0) return new Map()
-  const resource = resourceMetadata(address, issuers as string[])
+  const resource = resourceMetadata(mcpUrlOf(config), issuers as string[])
   return new Map([
     [RESOURCE + base, resource],
     [`${RESOURCE}${base}/mcp`, resource],
@@ -34,9 +34,9 @@ export function resourceMetadataUrl(config: Config): string | undefined {
   return isFound ? `${publicUrlOf(config)}${RESOURCE}/mcp` : undefined
 }
 
-function resourceMetadata(address: string, authorization_servers: readonly string[]): Metadata {
+function resourceMetadata(resource: string, authorization_servers: readonly string[]): Metadata {
   return {
-    resource: `${address}/mcp`,
+    resource,
     authorization_servers,
     // What a client asks for at first; it asks for more when a tool needs it.
     scopes_supported: ['chat:read'],

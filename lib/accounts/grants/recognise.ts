@@ -1,3 +1,4 @@
+import { mcpUrlOf } from '../../config/base-path.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -6,7 +7,6 @@ import { recordUse } from '../sessions/record-use.ts'
 import { toActor } from '../users/rules.ts'
 import { toScopes } from './rules.ts'
 import { findAccess, touchAccess } from './store.ts'
-import { resourceOf } from './tokens.ts'
 
 /** The minimum time between two stored uses of a token. */
 const TOUCH_SECONDS = 60
@@ -21,7 +21,8 @@ export async function recogniseAccess(ctx: Context, tokenHash: string): Promise<
   const token = await findAccess(ctx.db, tokenHash)
   const now = ctx.now()
   // One for another address of the service is none here.
-  if (!token || token.disabled_at !== null || token.audience !== resourceOf(ctx)) throw new ChatError('unauthenticated')
+  if (!token || token.disabled_at !== null || token.audience !== mcpUrlOf(ctx.config))
+    throw new ChatError('unauthenticated')
   if (token.expires_at < now) throw new ChatError('session_expired')
   if (token.last_used_at === null || now - token.last_used_at >= TOUCH_SECONDS * SECOND)
     await recordUse(ctx, 'key', (tx) => touchAccess(tx, token, now))

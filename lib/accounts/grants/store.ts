@@ -94,7 +94,10 @@ export async function insertGrant(tx: Queries, row: GrantRow): Promise<void> {
   )
 }
 
-/** The grants of a user that go when there is another: the least used beyond `kept`. By grants_of_user. */
+/**
+ * The grants of a user that go when there is another: those beyond `kept`, first the ones whose code was not used yet, then the least
+ * used. By grants_of_user.
+ */
 export function listLeastUsed(
   tx: Queries,
   userId: string,
@@ -102,7 +105,7 @@ export function listLeastUsed(
 ): Promise<Pick<GrantRow, 'id' | 'client_name'>[]> {
   return tx.all(
     sql`SELECT id, client_name FROM grants WHERE user_id = ${userId}
-      ORDER BY last_used_at DESC, id DESC
+      ORDER BY CASE WHEN family_hash IS NULL THEN 1 ELSE 0 END, last_used_at DESC, id DESC
       LIMIT 1000 OFFSET ${kept}`,
   )
 }
@@ -148,9 +151,9 @@ export interface AccessRow {
   scopes: string
 }
 
-/** Adds an access token, and deletes the oldest of too many. By api_keys_of_grant. */
-export async function insertAccess(tx: Queries, row: AccessRow): Promise<void> {
-  await tx.run(
+/** Adds an access token, and deletes the oldest of too many. By api_keys_of_grant. @returns how many it has deleted */
+export async function insertAccess(tx: Queries, row: AccessRow): Promise<number> {
+  const dropped = await tx.run(
     sql`DELETE FROM api_keys
       WHERE grant_id = ${row.grant_id}
             AND id IN (SELECT k.id FROM api_keys k WHERE k.grant_id = ${row.grant_id}
@@ -162,6 +165,7 @@ export async function insertAccess(tx: Queries, row: AccessRow): Promise<void> {
           VALUES (${row.id}, ${row.user_id}, ${row.name}, ${row.key_hash}, ${row.created_at}, ${row.expires_at},
                   ${row.grant_id}, ${row.audience}, ${row.scopes})`,
   )
+  return dropped
 }
 
 /** The columns of an access token and its user that every call needs. */

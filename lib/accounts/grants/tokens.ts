@@ -1,12 +1,12 @@
-import { publicUrlOf } from '../../config/base-path.ts'
+import { mcpUrlOf } from '../../config/base-path.ts'
 import type { Context } from '../../context.ts'
 import { digest, newToken, sameDigest } from '../../core/ids.ts'
-import { SECOND } from '../../core/units.ts'
+import { DAY, SECOND } from '../../core/units.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { notify } from '../mails/notices.ts'
 import { authenticateClient, type ClientProof } from '../oauth-clients/authenticate.ts'
 import { OAuthError } from '../oauth-clients/failures.ts'
-import type { OAuthClient } from '../oauth-clients/rules.ts'
+import { touchClient } from '../oauth-clients/store.ts'
 import { findUser, lockUser } from '../users/store.ts'
 import { newRefresh, type Refresh, toRefresh } from './refresh-token.ts'
 import { ACCESS_PREFIX, endOf, isVerifier, parseRefresh, replaceRefresh } from './rules.ts'
@@ -36,9 +36,6 @@ export interface IssuedTokens {
 export type TokenForm = ClientProof &
   Partial<Record<'grant_type' | 'code' | 'redirect_uri' | 'code_verifier' | 'refresh_token' | 'resource', string>>
 
-/** The URL of `/mcp`, for which all tokens are. */
-export const resourceOf = ({ config }: Pick<Context, 'config'>): string => `${publicUrlOf(config)}/mcp`
-
 /**
  * The tokens for a code, or for a refresh token, which is replaced.
  *
@@ -58,7 +55,7 @@ async function exchange(ctx: Context, form: TokenForm): Promise<IssuedTokens> {
   if (code === undefined || redirect_uri === undefined || code_verifier === undefined)
     throw new OAuthError('invalid_request', 'code, redirect_uri and code_verifier are needed')
   const proof = { code_hash: digest(code) }
-  const { grant } = await findOwn(ctx, form, proof)
+  const grant = await findOwn(ctx, form, proof)
   const isProved = isVerifier(code_verifier) && sameDigest(digest(code_verifier), grant.code_challenge)
   if (redirect_uri !== grant.redirect_uri || !isProved) throw refused()
   const next = newRefresh()
@@ -82,14 +79,14 @@ async function refresh(ctx: Context, form: TokenForm): Promise<IssuedTokens> {
   })
 }
 
-/** The grant that a client has proved to have, and the client, which has proved who it is. */
-async function findOwn(ctx: Context, form: TokenForm, proof: Proof): Promise<{ grant: GrantRow; client: OAuthClient }> {
+/** The grant that a client has proved to have, which has proved who it is. */
+async function findOwn(ctx: Context, form: TokenForm, proof: Proof): Promise<GrantRow> {
   const grant = await findGrant(ctx.db, proof)
   const client = await authenticateClient(ctx, form)
-  if (form.resource !== undefined && form.resource !== resourceOf(ctx))
+  if (form.resource !== undefined && form.resource !== mcpUrlOf(ctx.config))
     throw new OAuthError('invalid_target', 'Tokens are for /mcp of this service')
   if (!grant || grant.client_id !== client.client_id) throw refused()
-  return { grant, client }
+  return grant
 }
 
 /**
@@ -120,7 +117,8 @@ async function issue(
       now + mcp.oauth.access_seconds * SECOND,
       endOf({ ...grant, last_used_at: now }, mcp.oauth),
     )
-    await insertAccess(tx, {
+    await touchClient(tx, grant.client_id, { at: now, pause: DAY })
+    const dropped = await insertAccess(tx, {
       id: ctx.id(),
       user_id: grant.user_id,
       name: grant.client_name,
@@ -128,9 +126,10 @@ async function issue(
       created_at: now,
       expires_at,
       grant_id: grant.id,
-      audience: resourceOf(ctx),
+      audience: mcpUrlOf(ctx.config),
       scopes: grant.scopes,
     })
+    if (dropped > 0) tx.recheckStreams({ user_id: grant.user_id })
     return { access_token, expires_in: Math.floor((expires_at - now) / SECOND), scope: grant.scopes }
   })
   if (!tokens) throw refused()

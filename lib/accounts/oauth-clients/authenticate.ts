@@ -3,12 +3,12 @@ import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { DAY, SECOND } from '../../core/units.ts'
+import { SECOND } from '../../core/units.ts'
 import { type ClaimsRules, TokenRefusal, verifyClaims } from '../jwt/claims.ts'
 import { OAuthError } from './failures.ts'
 import { findStoredClient } from './resolve.ts'
 import type { OAuthClient } from './rules.ts'
-import { insertAssertion, touchClient } from './store.ts'
+import { insertAssertion } from './store.ts'
 
 /** The kind of an assertion (RFC 7523, section 2.2). */
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
@@ -44,7 +44,6 @@ export async function authenticateClient(ctx: Context, proof: ClientProof): Prom
   const method = isSigned ? 'private_key_jwt' : 'none'
   if (!client.auth_methods.includes(method)) throw refusal(`The client does not allow the method ${method}.`)
   if (isSigned) await assertSigned(ctx, client, proof)
-  await ctx.write((tx) => touchClient(tx, client.client_id, { at: ctx.now(), pause: DAY }))
   return client
 }
 

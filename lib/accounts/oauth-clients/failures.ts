@@ -6,13 +6,8 @@ export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'
-  | 'unauthorized_client'
   | 'unsupported_grant_type'
-  | 'unsupported_response_type'
-  | 'invalid_scope'
   | 'invalid_target'
-  | 'access_denied'
-  | 'server_error'
   | 'temporarily_unavailable'
   | 'invalid_redirect_uri'
   | 'invalid_client_metadata'
@@ -20,7 +15,6 @@ export type OAuthErrorCode =
 /** A client that has not proven who it is gets 401; what is wrong with a request is 400 (RFC 6749, section 5.2). */
 const STATUSES: Partial<Record<OAuthErrorCode, number>> = {
   invalid_client: 401,
-  server_error: 500,
   temporarily_unavailable: 503,
 }
 

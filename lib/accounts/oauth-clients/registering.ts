@@ -2,12 +2,15 @@ import type { Context } from '../../context.ts'
 import { SECOND } from '../../core/units.ts'
 import { spendRegistration } from '../../limits/spending.ts'
 import { OAuthError } from './failures.ts'
-import { cleanName, hostOfRedirects, isRedirectUri } from './rules.ts'
+import { cleanName, isRedirectUri } from './rules.ts'
 import { toClientMetadata } from './schema.ts'
 import { insertClient, lockAndCountClients } from './store.ts'
 
 /** The maximum number of clients that have registered themselves: anyone can. */
 export const MAX_REGISTRATIONS = 1000
+
+/** What people see of one that has no name. */
+const UNNAMED = 'An application'
 
 /** A registered client, as it reads it (RFC 7591, section 3.2.1). */
 export interface Registration {
@@ -35,7 +38,7 @@ export async function registerClient(ctx: Context, content: unknown, ip: string 
   const redirect_uris = metadata.redirect_uris.filter(isRedirectUri)
   if (redirect_uris.length === 0)
     throw new OAuthError('invalid_redirect_uri', 'A redirect must be https, or http on 127.0.0.1, [::1] or localhost')
-  const name = cleanName(metadata.client_name) || hostOfRedirects(redirect_uris)
+  const name = cleanName(metadata.client_name) || UNNAMED
   const client = { client_id: ctx.id(), name, redirect_uris, created_at: ctx.now() }
   await ctx.write(async (tx) => {
     if ((await lockAndCountClients(tx, 'registered')) >= MAX_REGISTRATIONS)

@@ -23,7 +23,10 @@ export async function findStoredClient(ctx: Pick<Context, 'db'>, clientId: strin
 export async function resolveClient(ctx: Context, clientId: string, userId: string): Promise<OAuthClient> {
   if (clientId.length > MAX_CLIENT_ID_LENGTH) throw unknownClient()
   const row = await findClient(ctx.db, clientId)
-  if (row && isCurrent(row, ctx.now())) return toClient(row)
+  if (row && isCurrent(row, ctx.now())) {
+    if (isRefused(row)) throw unusable('it could not be used a few minutes ago')
+    return toClient(row)
+  }
   if (!isDocumentUrl(clientId)) throw unknownClient()
   if (!row) await spendDocument(ctx, userId)
   const document = await ctx.accounts.clientDocuments.fetch(clientId)
@@ -33,12 +36,18 @@ export async function resolveClient(ctx: Context, clientId: string, userId: stri
     return document.client
   }
   const isUsable = row !== undefined && document.is_passing && at - (row.fetched_at ?? 0) < MAX_STALE_AGE
-  if (!isUsable)
-    throw new OAuthError('invalid_client', `The document of this application cannot be used: ${document.problem}.`, 400)
-  await ctx.write((tx) => postponeDocument(tx, clientId, at + RETRY_AGE))
+  // Its host is not asked at each visit.
+  if (row) await ctx.write((tx) => postponeDocument(tx, clientId, { until: at + RETRY_AGE, is_refused: !isUsable }))
+  if (!isUsable) throw unusable(document.problem)
   return toClient(row)
 }
 
 const isCurrent = ({ kind, fresh_until }: ClientRow, now: number) => kind !== 'document' || now < (fresh_until ?? 0)
+
+/** One that was read when its document could not be used any more. */
+const isRefused = ({ kind, fetched_at }: ClientRow) => kind === 'document' && fetched_at === null
+
+const unusable = (problem: string) =>
+  new OAuthError('invalid_client', `The document of this application cannot be used: ${problem}.`, 400)
 
 const unknownClient = () => new OAuthError('invalid_client', 'This application is not known here.', 400)

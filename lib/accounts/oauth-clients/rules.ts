@@ -13,8 +13,8 @@ import {
 export interface OAuthClient {
   client_id: string
   name: string
-  /** The host that people see beside the name: that of the document, or of a redirect. */
-  host: string
+  /** The host of its document, if it has one: it is known to be its own. */
+  host?: string
   redirect_uris: readonly string[]
   auth_methods: readonly ClientAuthMethod[]
   /** Where its public keys are, with `private_key_jwt`. */
@@ -50,6 +50,9 @@ export function isDocumentUrl(clientId: string): boolean {
 /** A redirect to this machine (RFC 8252, section 7.3), without its port, and the rest of it. */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::(\d{1,5}))?((?:[/?].*)?)$/
 
+/** A redirect elsewhere: its host is a part of a header. */
+const HTTPS = /^https:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:[/?].*)?$/
+
 /** Whether a redirect leads to a program on the computer of the user. */
 export function isLoopbackRedirect(uri: string): boolean {
   return LOOPBACK.test(uri)
@@ -58,7 +61,7 @@ export function isLoopbackRedirect(uri: string): boolean {
 /** Whether a client may name such a redirect: `https`, or `http` to this machine; without fragment and user. */
 export function isRedirectUri(uri: string): boolean {
   if (uri.length > MAX_LENGTH.url || !/^[\x21-\x7E]+$/.test(uri) || /[#\\<>"]/.test(uri)) return false
-  const isShaped = LOOPBACK.test(uri) || /^https:\/\/[^/?@]+([/?].*)?$/.test(uri)
+  const isShaped = LOOPBACK.test(uri) || HTTPS.test(uri)
   return isShaped && URL.canParse(uri)
 }
 
@@ -115,10 +118,13 @@ export function cleanName(name: string | undefined): string {
     .trim()
 }
 
-/** The host that people see for a client without a document: that of its first redirect elsewhere, or of this machine. */
-export function hostOfRedirects(uris: readonly string[]): string {
-  const uri = uris.find((uri) => !isLoopbackRedirect(uri)) ?? uris[0]!
-  return new URL(uri).host
+/**
+ * The host that people see beside the name of a client: that of its document, or else of where it goes back to this time, whatever
+ * other hosts it names.
+ */
+export function hostOf({ host }: Pick<OAuthClient, 'host'>, redirectUri: string): string {
+  const { host: place, hostname } = new URL(redirectUri)
+  return host ?? (isLoopbackRedirect(redirectUri) ? hostname : place)
 }
 
 /** How long a document is used, in microseconds (RFC 9111, section 5.2). A host that does not say is asked again soon. */

@@ -7,8 +7,8 @@ import { isRedirectUri } from './rules.ts'
 import { type OperatorClient, OperatorClientInput, type OperatorClients } from './schema.ts'
 import {
   type ClientRow,
+  deleteClient,
   deleteGrantsOfClient,
-  deleteOwnClient,
   insertClient,
   listOwnClients,
   lockAndCountClients,
@@ -63,7 +63,7 @@ export const list = useCase({
 })
 
 /**
- * Deletes a client of the operator; what users have allowed it ends. One that does not exist any more is no error.
+ * Deletes a client of the operator, or one that has registered itself; what users have allowed it ends. One that does not exist any more is no error.
  *
  * @throws ChatError `forbidden` unless the actor is the operator
  */
@@ -74,7 +74,7 @@ export const remove = useCase({
   run: async (ctx, actor, clientId): Promise<void> => {
     assertOperator(actor)
     await ctx.write(async (tx) => {
-      const client = await deleteOwnClient(tx, clientId)
+      const client = await deleteClient(tx, clientId)
       if (!client) return
       const detail = { grants: await deleteGrantsOfClient(tx, clientId) }
       tx.audit({

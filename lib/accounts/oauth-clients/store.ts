@@ -1,7 +1,7 @@
 import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Micros, sql } from '../../storage/sql.ts'
-import { hostOfRedirects, type OAuthClient } from './rules.ts'
+import type { OAuthClient } from './rules.ts'
 import type { ClientAuthMethod, ClientKind } from './schema.ts'
 
 /** A client as it is stored. */
@@ -16,7 +16,7 @@ export interface ClientRow {
   created_at: Micros
   /** That of its creation until a user allows the client something. */
   last_used_at: Micros
-  /** When a document was read, and until when it is used without being read again. */
+  /** When a document was read, `null` if it could not be used any more; and until when it is not read again. */
   fetched_at: Micros | null
   fresh_until: Micros | null
 }
@@ -27,7 +27,7 @@ export function toClient(row: ClientRow): OAuthClient {
   return {
     client_id: row.id,
     name: row.name,
-    host: row.kind === 'document' ? new URL(row.id).host : hostOfRedirects(redirect_uris),
+    ...(row.kind === 'document' && { host: new URL(row.id).host }),
     redirect_uris,
     auth_methods: row.auth_methods.split(',') as ClientAuthMethod[],
     ...(row.jwks_uri !== null && { jwks_uri: row.jwks_uri }),
@@ -60,9 +60,14 @@ export async function saveDocument(
   )
 }
 
-/** Uses a stored document for longer, as its host fails. By primary key. */
-export async function postponeDocument(tx: Queries, clientId: string, freshUntil: Micros): Promise<void> {
-  await tx.run(sql`UPDATE oauth_clients SET fresh_until = ${freshUntil} WHERE id = ${clientId}`)
+/** Does not read a document until then: what is stored is used meanwhile, or is refused. By primary key. */
+export async function postponeDocument(
+  tx: Queries,
+  clientId: string,
+  { until, is_refused }: { until: Micros; is_refused: boolean },
+): Promise<void> {
+  const fetched = is_refused ? sql`NULL` : sql`fetched_at`
+  await tx.run(sql`UPDATE oauth_clients SET fresh_until = ${until}, fetched_at = ${fetched} WHERE id = ${clientId}`)
 }
 
 /** Adds a client without a document. */
@@ -82,7 +87,7 @@ export async function insertClient(
   )
 }
 
-/** Notes that a client is used, at most once in so long: it may be used at each call. By primary key. */
+/** Notes that a client is used for what a user has allowed it, at most once in so long. By primary key. */
 export async function touchClient(
   tx: Queries,
   clientId: string,
@@ -91,11 +96,6 @@ export async function touchClient(
   await tx.run(
     sql`UPDATE oauth_clients SET last_used_at = ${at} WHERE id = ${clientId} AND last_used_at < ${at - pause}`,
   )
-}
-
-/** Notes that a user has allowed a client something. By primary key. */
-export async function markClientUsed(tx: Queries, clientId: string, at: Micros): Promise<void> {
-  await tx.run(sql`UPDATE oauth_clients SET last_used_at = ${at} WHERE id = ${clientId}`)
 }
 
 /** Any number: the holder of this lock adds clients. */
@@ -115,9 +115,9 @@ export function listOwnClients(db: Queries): Promise<ClientRow[]> {
   )
 }
 
-/** Deletes a client of the operator. By primary key. @returns it, if there was one */
-export function deleteOwnClient(tx: Queries, clientId: string): Promise<Pick<ClientRow, 'name'> | undefined> {
-  return tx.get(sql`DELETE FROM oauth_clients WHERE id = ${clientId} AND kind = 'operator' RETURNING name`)
+/** Deletes a client of the operator, or one that has registered itself. By primary key. @returns it, if there was one */
+export function deleteClient(tx: Queries, clientId: string): Promise<Pick<ClientRow, 'name'> | undefined> {
+  return tx.get(sql`DELETE FROM oauth_clients WHERE id = ${clientId} AND kind <> 'document' RETURNING name`)
 }
 
 /** Ends what users have allowed a client. By grants_of_client. @returns how many grants */
@@ -150,7 +150,7 @@ export function deleteOldDocuments(tx: Queries, before: Cutoff, limit: number): 
   return tx.run(
     sql`DELETE FROM oauth_clients WHERE id IN (
        SELECT c.id FROM oauth_clients c
-       WHERE c.kind = 'document' AND c.last_used_at < ${before} AND c.fetched_at < ${before} AND ${UNGRANTED} LIMIT ${limit})`,
+       WHERE c.kind = 'document' AND c.last_used_at < ${before} AND COALESCE(c.fetched_at, 0) < ${before} AND ${UNGRANTED} LIMIT ${limit})`,
   )
 }
 

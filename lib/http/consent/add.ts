@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import type { H3Event } from 'h3'
-import { repeatedNames } from '../../accounts/consent/rules.ts'
 import { contextOf } from '../../core/context-of.ts'
 import { ChatError } from '../../core/errors.ts'
 import { assertStarted } from '../../core/lifecycle.ts'
@@ -13,6 +12,7 @@ import { refusePrefetch } from '../response/redirect.ts'
 import { send } from '../response/send.ts'
 import { type Reply, toChatError } from '../response/serialize.ts'
 import { noticePage } from './page.ts'
+import { withRetry } from './retry.ts'
 import { decide, page, show, toRequest } from './steps.ts'
 import { CONSENT_PATH } from './visitor.ts'
 
@@ -29,13 +29,10 @@ async function respond(service: Service, event: H3Event): Promise<unknown> {
   const { method, headers } = event.req
   const request_id = toRequestId(headers)
   const ctx = contextOf(service.chat)
-  const reply = await replyTo(service, event).catch((error) => {
-    const { status, message, retry_after_seconds } = toChatError(error)
-    if (status === 500) ctx.log.error('Request failed', { request_id, cause: String(error) })
-    const refusal = page(status, noticePage(message))
-    return retry_after_seconds === undefined
-      ? refusal
-      : ({ ...refusal, headers: [...refusal.headers, ['retry-after', String(retry_after_seconds)]] } as Reply)
+  const reply = await replyTo(service, event).catch((thrown) => {
+    const error = toChatError(thrown)
+    if (error.status === 500) ctx.log.error('Request failed', { request_id, cause: String(thrown) })
+    return withRetry(page(error.status, noticePage(error.message)), error)
   })
   // The template alone: the query has what clients keep secret.
   const ms = performance.now() - started
@@ -61,9 +58,9 @@ async function replyTo(service: Service, event: H3Event): Promise<Reply> {
   refusePrefetch(headers)
   const ip = service.clientOf(event.req)
   const params = isForm ? await readPosted(service, event) : event.url.searchParams
-  if (repeatedNames(params).length > 0)
-    throw new ChatError('bad_request', { message: 'The application has sent a parameter more than once.' })
   const fields = new Map(params)
+  if (fields.size < params.size)
+    throw new ChatError('bad_request', { message: 'The application has sent a parameter more than once.' })
   const visit = { service, ctx, event, ip, fields, request: toRequest(fields) }
   return isForm ? decide(visit) : show(visit)
 }

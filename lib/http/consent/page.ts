@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
-import { type AuthorizationRequest, askedScopes, PARAMETERS } from '../../accounts/consent/rules.ts'
-import { isLoopbackRedirect, type OAuthClient } from '../../accounts/oauth-clients/rules.ts'
+import { type AuthorizationRequest, PARAMETERS } from '../../accounts/consent/rules.ts'
+import { toScopes } from '../../accounts/grants/rules.ts'
+import { hostOf, isLoopbackRedirect, type OAuthClient } from '../../accounts/oauth-clients/rules.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { escapeHtml } from '../forms/page.ts'
 import type { HeaderPair } from '../response/headers.ts'
@@ -49,7 +50,8 @@ export interface Consent {
 
 /** Asks a user what a client may do. */
 export function consentPage({ client, request, ticket, user, asks_password, boxes, problem }: Consent): string {
-  const [name, host] = [client.name, client.host].map(escapeHtml)
+  const name = escapeHtml(client.name)
+  const host = shownHost(client, request)
   const box = (field: 'write' | 'ask', text: string) =>
     `<label><input type="checkbox" name="${field}" value="yes"${boxes[field] ? ' checked' : ''}> ${text}</label>`
   return pageOf(
@@ -65,6 +67,11 @@ export function consentPage({ client, request, ticket, user, asks_password, boxe
 
 const PASSWORD = `<label>Your password<input type="password" name="password" autocomplete="current-password" maxlength="${MAX_LENGTH.password}" required></label>`
 
+/** The host of a client, as people know it. */
+function shownHost(client: OAuthClient, { redirect_uri }: Pick<AuthorizationRequest, 'redirect_uri'>): string {
+  return client.host === undefined ? placeOf(redirect_uri) : escapeHtml(hostOf(client, redirect_uri))
+}
+
 /** Where the browser goes afterwards, as people know it. */
 function placeOf(redirectUri: string): string {
   return isLoopbackRedirect(redirectUri) ? 'a program on this computer' : escapeHtml(new URL(redirectUri).host)
@@ -72,7 +79,7 @@ function placeOf(redirectUri: string): string {
 
 /** The boxes as the client wants them. */
 export function askedBoxes(request: AuthorizationRequest): Consent['boxes'] {
-  const scopes = askedScopes(request)
+  const scopes = toScopes(request.scope ?? '')
   return { write: scopes.includes('chat:write'), ask: scopes.includes('chat:ask') }
 }
 

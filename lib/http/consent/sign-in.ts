@@ -11,6 +11,7 @@ import { callRoute } from '../forms/calls.ts'
 import { bindingCookie } from '../request/cookies.ts'
 import { type Reply, serialize } from '../response/serialize.ts'
 import { consentHeaders, type SignInWays, signInPage } from './page.ts'
+import { withRetry } from './retry.ts'
 import type { Visit } from './steps.ts'
 import { CONSENT_PATH } from './visitor.ts'
 
@@ -65,7 +66,7 @@ export async function signIn(visit: Visit): Promise<Reply> {
     }
   } catch (error) {
     if (!(error instanceof ChatError) || !SHOWN.some((code) => code === error.code)) throw error
-    return askToSignIn(visit, { status: error.status, problem: error.message, email })
+    return withRetry(askToSignIn(visit, { status: error.status, problem: error.message, email }), error)
   }
 }
 

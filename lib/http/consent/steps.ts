@@ -12,9 +12,9 @@ import {
 import { checkConsent, signConsent } from '../../accounts/consent/ticket.ts'
 import { OAuthError } from '../../accounts/oauth-clients/failures.ts'
 import { findStoredClient, resolveClient } from '../../accounts/oauth-clients/resolve.ts'
-import { isDocumentUrl, isRedirectOf, type OAuthClient } from '../../accounts/oauth-clients/rules.ts'
+import { hostOf, isDocumentUrl, isRedirectOf, type OAuthClient } from '../../accounts/oauth-clients/rules.ts'
 import { isConfirmed } from '../../accounts/sessions/service-confirmation.ts'
-import { publicUrlOf } from '../../config/base-path.ts'
+import { mcpUrlOf, publicUrlOf } from '../../config/base-path.ts'
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Service } from '../handle.ts'
@@ -22,6 +22,7 @@ import { isForeign } from '../request/csrf.ts'
 import type { HeaderPair } from '../response/headers.ts'
 import type { Reply } from '../response/serialize.ts'
 import { askedBoxes, type Consent, consentHeaders, consentPage, noticePage } from './page.ts'
+import { withRetry } from './retry.ts'
 import { askToSignIn, beginAtProvider, signIn } from './sign-in.ts'
 import { CONSENT_PATH, findVisitor, type Visitor } from './visitor.ts'
 
@@ -78,7 +79,8 @@ async function answer(visit: Visit, visitor: Visitor): Promise<Reply> {
   const boxes = { write: fields.get('write') === 'yes', ask: fields.get('ask') === 'yes' }
   const again = (status: number, problem: string) => ask(visit, visitor, client, { status, problem, boxes })
   if (fields.get('decision') !== 'allow') return again(400, 'Choose to allow it, or to deny it.')
-  if (fields.get('started') !== 'yes') return again(400, `Tick the box if you started this at ${client.host}.`)
+  if (fields.get('started') !== 'yes')
+    return again(400, `Tick the box if you started this at ${hostOf(client, request.redirect_uri)}.`)
   try {
     const password = fields.get('password')
     if (password !== undefined && !(await isConfirmed(ctx, ctx.db, visitor.actor)))
@@ -90,7 +92,7 @@ async function answer(visit: Visit, visitor: Visitor): Promise<Reply> {
     const { code, status, message } = error
     // What was typed is wrong, or is to be typed at all.
     if (code === 'confirmation_required' || code === 'invalid_credentials') return again(403, message)
-    if (code === 'validation_failed' || code === 'rate_limited') return again(status, message)
+    if (code === 'validation_failed' || code === 'rate_limited') return withRetry(await again(status, message), error)
     throw error
   }
 }
@@ -166,7 +168,7 @@ function atHost({ ctx, request }: Visit): Reply {
 }
 
 function refusalIn({ config }: Context, request: AuthorizationRequest): Refusal | undefined {
-  return refusalOf(request, { resource: `${publicUrlOf(config)}/mcp` })
+  return refusalOf(request, { resource: mcpUrlOf(config) })
 }
 
 const NOT_KEPT: HeaderPair = ['cache-control', 'no-store']

@@ -58,9 +58,14 @@ async function resume(ctx: Context, { req: { headers } }: H3Event, ip: string | 
   const attempt = { ip, credential: tokens.token_hash }
   authFailures.check(attempt)
   try {
-    return await recogniseBy(ctx, { headers, ip }, tokens)
+    const caller = await recogniseBy(ctx, { headers, ip }, tokens)
+    authFailures.remember(attempt)
+    return caller
   } catch (error) {
-    if (error instanceof ChatError && error.status === 401) authFailures.failed(attempt)
+    if (error instanceof ChatError && error.status === 401) {
+      authFailures.forget(attempt)
+      authFailures.failed(attempt)
+    }
     throw error
   }
 }

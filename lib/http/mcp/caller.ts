@@ -3,12 +3,11 @@ import { asksHost, bearerIn, type CountedCaller, recogniseBy } from '../../accou
 import { recogniseAccess } from '../../accounts/grants/recognise.ts'
 import { ACCESS_PREFIX } from '../../accounts/grants/rules.ts'
 import { identify } from '../../accounts/host-identity/service.ts'
-import { linkBaseOf } from '../../config/base-path.ts'
+import { mcpUrlOf } from '../../config/base-path.ts'
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { AuthAttempt } from '../../limits/auth-failures.ts'
 import { givenOf } from '../handle.ts'
-import { MCP_ENDPOINT } from '../request/rate-limit.ts'
 
 /** A caller of MCP. */
 export type McpCaller = Pick<CountedCaller, 'actor' | 'limits_version' | 'set_cookie'>
@@ -26,7 +25,7 @@ export async function recogniseMcp(ctx: Context, event: H3Event, ip: string | un
   const tokens = bearerIn(headers)
   const { authFailures } = ctx.accounts
   if (asksHost(ctx, tokens)) {
-    const audience = `${linkBaseOf(ctx.config)}${MCP_ENDPOINT.path}`
+    const audience = mcpUrlOf(ctx.config)
     return withAddress(
       await identify(ctx, { ...givenOf(event), headers, audience, ...(ip !== undefined && { ip }) }),
       ip,

@@ -14,6 +14,7 @@ import { bodyTimeout } from '../call.ts'
 import type { Service } from '../handle.ts'
 import { type BodySource, readBody, readParams } from '../request/body.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from '../request/malformed.ts'
+import { assertAllowed } from '../request/rate-limit.ts'
 import { type HeaderPair, toRequestId } from '../response/headers.ts'
 import { send } from '../response/send.ts'
 import type { Reply } from '../response/serialize.ts'
@@ -114,7 +115,10 @@ function call<Body>(
     assertStarted(ctx)
     const source = (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body
     const limits = { ...LIMITS, seconds: bodyTimeout(ctx.config) }
-    const result = await answer(ctx, await read(source, headers, limits), service.clientOf(event.req))
+    const ip = service.clientOf(event.req)
+    // No limit of sign-ins: the clients of a hosted product share a few addresses.
+    assertAllowed(await ctx.limiter.take({ method, path: route, user_id: undefined, ip, is_sign_in: false }))
+    const result = await answer(ctx, await read(source, headers, limits), ip)
     const own: HeaderPair[] = [...PUBLIC, JSON_TYPE, ['cache-control', 'no-store'], ['pragma', 'no-cache']]
     return { status, headers: own, body: JSON.stringify(result ?? {}) }
   })
@@ -126,11 +130,8 @@ function call<Body>(
  * @throws OAuthError `invalid_request` for one that is there twice
  */
 function onceEach(params: URLSearchParams): Record<string, string> {
-  const fields = new Map<string, string>()
-  for (const [name, value] of params) {
-    if (fields.has(name)) throw new OAuthError('invalid_request', 'A parameter is there twice')
-    fields.set(name, value)
-  }
+  const fields = new Map(params)
+  if (fields.size < params.size) throw new OAuthError('invalid_request', 'A parameter is there twice')
   return Object.fromEntries([...fields].filter(([, value]) => value !== ''))
 }
 
@@ -177,11 +178,15 @@ function failure(ctx: Context, about: { request_id: string; route: string }, err
   return { status, headers, body: JSON.stringify(body) }
 }
 
+const invalid = (error_description: string) => ({ error: 'invalid_request', error_description })
+
 function toOAuth(error: unknown): { status: number; body: object; retry_after?: number } {
   if (error instanceof OAuthError)
     return { status: error.status, body: error.toJSON(), ...(error.status === 503 && { retry_after: 1 }) }
-  const { status, message, retry_after_seconds } = error instanceof ChatError ? error : new ChatError('internal')
-  if (status < 500 && status !== 429) return { status, body: { error: 'invalid_request', error_description: message } }
+  const { code, status, message, retry_after_seconds } = error instanceof ChatError ? error : new ChatError('internal')
+  if (code === 'unsupported_media_type')
+    return { status, body: invalid('The body has another type than this call takes.') }
+  if (status < 500 && status !== 429) return { status, body: invalid(message) }
   const name = status === 500 ? 'server_error' : 'temporarily_unavailable'
   const retry_after = retry_after_seconds ?? (status === 500 ? undefined : 1)
   return {

@@ -1,5 +1,5 @@
 import { hasSignIn } from '../../accounts/authentication/rules.ts'
-import { linkBaseOf } from '../../config/base-path.ts'
+import { mcpUrlOf } from '../../config/base-path.ts'
 import { oauthProviders } from '../../config/oauth.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Capabilities } from './schema.ts'
@@ -32,7 +32,7 @@ export const get = useCase({
       bots: config.bots.enabled === true,
       hooks: config.hooks.enabled === true,
       webhooks: config.webhooks.enabled,
-      ...(config.features.mcp && { mcp: { url: `${linkBaseOf(config)}/mcp` } }),
+      ...(config.features.mcp && { mcp: { url: mcpUrlOf(config) } }),
       protocols: PROTOCOLS.filter((protocol) => config.features[protocol]),
       access: {
         guests: config.guests.enabled,

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { OAuthError } from '../../../lib/accounts/oauth-clients/failures.ts'
 import { MAX_REGISTRATIONS, registerClient } from '../../../lib/accounts/oauth-clients/registering.ts'
-import { insertClient, markClientUsed } from '../../../lib/accounts/oauth-clients/store.ts'
+import { insertClient, touchClient } from '../../../lib/accounts/oauth-clients/store.ts'
 import { DAY, HOUR } from '../../../lib/core/units.ts'
 import { prune } from '../../../lib/ops/retention.ts'
 import { sql } from '../../../lib/storage/sql.ts'
@@ -37,7 +37,7 @@ describeService(
       })
       expect(Math.abs(client.client_id_issued_at - now() / 1_000_000)).toBeLessThan(60)
       expect(await kinds()).toEqual([{ id: client.client_id, kind: 'registered' }])
-      expect(await register({ ...METADATA, client_name: undefined })).toMatchObject({ client_name: 'localhost' })
+      expect(await register({ ...METADATA, client_name: undefined })).toMatchObject({ client_name: 'An application' })
     })
 
     it.each<[string, unknown, string]>([
@@ -63,7 +63,7 @@ describeService(
       const [unused, used] = [await register(METADATA), await register(METADATA)]
       const ctx = innerState(service)
       ahead += HOUR
-      await ctx.write((tx) => markClientUsed(tx, used!.client_id, now()))
+      await ctx.write((tx) => touchClient(tx, used!.client_id, { at: now(), pause: 0 }))
       ahead += 22 * HOUR
       await prune(ctx)
       const ids = async () => (await kinds()).map(({ id }) => id)

@@ -94,6 +94,13 @@ describe.runIf(hasOpenssl)('a client by its document (openssl)', () => {
         else delete host.at['/client.json']
         ahead += 5 * MINUTE
         expect(await refusalOf(resolve())).toContain(reason)
+        // It is not read at each visit.
+        const read = host.requests.length
+        expect(await refusalOf(resolve())).toContain('a few minutes ago')
+        expect(host.requests).toHaveLength(read)
+        host.at['/client.json'] = documentOf(`${host.origin}/client.json`)
+        ahead += 5 * MINUTE
+        expect(await resolve()).toMatchObject({ name: 'Claude' })
       })
 
       it('is one of ten new ones that a user has read in an hour', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   ageOf,
   cleanName,
-  hostOfRedirects,
+  hostOf,
   isDocumentUrl,
   isLoopbackRedirect,
   isRedirectOf,
@@ -96,6 +96,11 @@ describe('a redirect', () => {
     'https://app.example.org/\r\nset-cookie:a=b',
     'https://app.example.org/"><script>',
     'https://',
+    'https://*/cb',
+    'https://a;sandbox/cb',
+    "https://a'unsafe-inline'/cb",
+    'https://a,b/cb',
+    'https://a:b/cb',
     `https://app.example.org/${'a'.repeat(2048)}`,
   ])('that no client may have: %s', (uri) => {
     expect(isRedirectUri(uri)).toBe(false)
@@ -105,8 +110,12 @@ describe('a redirect', () => {
   it('leads to this machine, or to a host', () => {
     expect(isLoopbackRedirect('http://[::1]:1/x')).toBe(true)
     expect(isLoopbackRedirect('https://localhost/')).toBe(false)
-    expect(hostOfRedirects(['http://localhost:1/x', 'https://app.example.org/'])).toBe('app.example.org')
-    expect(hostOfRedirects(['http://127.0.0.1:33418'])).toBe('127.0.0.1:33418')
+  })
+
+  it('is the host of a client, unless its document has one', () => {
+    expect(hostOf({}, 'https://evil.example:8443/cb')).toBe('evil.example:8443')
+    expect(hostOf({}, 'http://127.0.0.1:33418/cb')).toBe('127.0.0.1')
+    expect(hostOf({ host: 'app.example.org' }, 'http://127.0.0.1:33418/cb')).toBe('app.example.org')
   })
 })
 

@@ -301,6 +301,33 @@ describeService(
       expect([page.status, alertIn(page)]).toEqual([200, expect.stringContaining('Sign in again')])
     })
 
+    it('names for a client without a document the host that it goes back to, and no other one of its redirects', async () => {
+      await innerState(service).write((tx) =>
+        insertClient(tx, {
+          client_id: 'two-hosts',
+          kind: 'registered',
+          name: 'Claude',
+          redirect_uris: ['https://claude.example/callback', 'https://evil.example/callback'],
+          created_at: now(),
+        }),
+      )
+      const { browser } = await signedIn()
+      const page = await browser.go(pathOf({ client_id: 'two-hosts', redirect_uri: 'https://evil.example/callback' }))
+      expect(page.text).toContain('I started this at evil.example')
+      expect(page.text).not.toContain('claude.example')
+      await browser.submit(page, { started: 'yes', decision: 'allow' })
+      expect((await grants()).at(-1)).toMatchObject({ client_host: 'evil.example' })
+    })
+
+    it('has a bound for how often a user allows something, and says when to come back', async () => {
+      const { browser, page } = await signedIn()
+      let last = page
+      for (let n = 0; n < 110 && last.status !== 429; n++)
+        last = await browser.submit(page, { started: 'yes', decision: 'allow' })
+      expect([last.status, last.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)])
+      ahead += 120 * MINUTE
+    })
+
     it('says what was wrong with a sign-in, and asks again', async () => {
       const browser = openBrowser(service.base_url)
       const page = await browser.go(pathOf())
