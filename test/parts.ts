@@ -66,8 +66,8 @@ export const PARTS: Record<string, string[]> = {
   'mcp-tools': ['examples/mcp-tools/*.test.ts'],
   /** The frameworks and logins of hosts. */
   frameworks: ['examples/frameworks/*.test.ts'],
-  /** Linters of the OpenAPI document, a client that is made from it, and the published types in an editor. */
-  tools: ['test/tools/*.test.ts'],
+  /** Linters of the OpenAPI document, a client that is made from it, the published types in an editor, and the AI SDK. */
+  tools: ['test/tools/*.test.ts', 'test/examples/use-chat.test.ts'],
   /** Clients that generators make of the OpenAPI document, where Go, Java, Python and their packages are. */
   clients: ['test/clients/*.test.ts'],
 }

@@ -15,6 +15,7 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
     'test/{live/{all-order,catch-up,joined,nodes,order,feed/own-commits,recovered,log/revocations},chat/{conversations/deletion-nodes,presence/places}}.test.ts':
       OWN_NODES,
     'test/cluster/*.test.ts': OWN_NODES,
+    'test/{tools/use-chat,examples/openai-python}.test.ts': OWN_NODES,
     'test/cli/**/*.test.ts': 'runs commands beside one process',
     'test/storage/**/*.test.ts': 'is about what a database stores, and about its failures',
     'test/files/guard.test.ts': 'is about the guard of one process, which it makes itself',
