@@ -1,8 +1,10 @@
 import { metadataPaths, resourceMetadataUrl } from '../../lib/accounts/grants/metadata.ts'
+import { signToken } from '../../lib/accounts/tokens/rules.ts'
 import { basePathOf } from '../../lib/config/base-path.ts'
 import type { Config } from '../../lib/config/parse.ts'
-import { OPERATOR } from '../../lib/core/actor.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
 import { withDeadline } from '../../lib/core/scheduling/deadline.ts'
+import { MINUTE } from '../../lib/core/units.ts'
 import { META, MODERN } from '../../lib/mcp/protocol.ts'
 import type { Probe } from '../../lib/ops/probe.ts'
 import type { Chat } from '../../lib/service.ts'
@@ -70,7 +72,10 @@ async function checkChallenge(url: string, named: string): Promise<Finding[]> {
 
 /** Opens a stream of `/mcp` as the user of a probe, and checks that its first message arrives at once. */
 export async function checkMcpStream(chat: Chat, url: string, { user_id, conversation_id }: Probe): Promise<Finding> {
-  const { token } = await chat.tokens.issue(OPERATOR, { user_id, scopes: ['read'], ttl_seconds: 60 })
+  const { accounts, now } = contextOf(chat)
+  const issued_at = now()
+  const claims = { user_id, scopes: ['read' as const], issued_at, expires_at: issued_at + MINUTE }
+  const token = signToken(await accounts.tokenKeys(), claims)
   const abort = new AbortController()
   const listen = async () => {
     const params = { notifications: { resourceSubscriptions: [`chat://conversations/${conversation_id}`] } }

@@ -72,7 +72,10 @@ async function readSqliteTable(db: Queries, table: string): Promise<Table> {
     ),
     uniques: groupBy(indexes.map(({ index_name, name, sql }) => [sql ?? index_name, name ?? ''])),
     rules: new Map([
-      ...groupBy(keys.map(({ id, from, table: to }) => [`foreign key ${id} ${to}`, from])),
+      // Its number changes when another one is added.
+      ...[...groupBy(keys.map(({ id, from, table: to }) => [`${id} ${to}`, from]))].map(
+        ([key, names]) => [`foreign key ${names.join()} ${key.replace(/^\d+ /, '')}`, names] as const,
+      ),
       ...checks.map(
         ([check, words]) => [check, words.filter((word) => columns.some(({ name }) => name === word))] as const,
       ),
