@@ -16,6 +16,7 @@ import { clientSize, importTime } from './rows/loading.ts'
 import { meLogins } from './rows/logins.ts'
 import { streamsAll, streamsAllPg, streamsMember } from './rows/many-streams.ts'
 import { marks, marksControl } from './rows/marks.ts'
+import { mcpList } from './rows/mcp.ts'
 import { mentionAll, mentions, notifyingReply } from './rows/mentions.ts'
 import { peopleSearch } from './rows/people-search.ts'
 import { postsPg32, postsPg32Cpu, postsPg32One } from './rows/postgres.ts'
@@ -77,6 +78,7 @@ export const ROWS: Row[] = [
   ...reaction,
   ...reactedTree,
   ...readers,
+  ...mcpList,
   ...postsSearched,
   ...searchWait,
   ...search,

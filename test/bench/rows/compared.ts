@@ -6,11 +6,16 @@ import { onEachDatabase } from '../servers/each-database.ts'
 /** Sent over and over: these requests in turn, or the next one that the function returns. */
 export type Repeated = string[] | (() => string)
 
-/** The CPU of requests, that of the database included, against the CPU of others to the same service. */
+/**
+ * The CPU of requests, that of the database included, against the CPU of others to the same service.
+ *
+ * @param more of the service's environment
+ */
 export function compareCpu(
   row: Pick<Row, 'name' | 'title' | 'reach' | 'beyond'> & { peer: string },
   connections: number,
   prepare: (database: string, bench: Bench) => Promise<{ service: Repeated; peer: Repeated }>,
+  more: NodeJS.ProcessEnv = {},
 ): Row[] {
   const each = onEachDatabase(async (database, bench) => {
     const { service, peer } = await prepare(database, bench)
@@ -23,7 +28,7 @@ export function compareCpu(
       )
       return roundsOf(pairs, cpuMicros)
     }
-  })
+  }, more)
   return each.map(({ suffix, on, ...measured }) => ({
     ...row,
     name: row.name + suffix,
