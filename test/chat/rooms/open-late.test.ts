@@ -7,7 +7,12 @@ import { setUpNodes } from '../../support/describe-service.ts'
 import { innerState, type Person, startService } from '../../support/service.ts'
 import { openStream, type TestStream } from '../../support/stream.ts'
 
-const config = { access: { roles: { blind: { post: true } } }, sse: { max_streams_per_user: 100 } }
+const config = {
+  access: { roles: { blind: { post: true } } },
+  sse: { max_streams_per_user: 100 },
+  // Each stream is of a sign-in of its own.
+  session: { max_sessions_per_user: false as const },
+}
 
 describeOnEachDatabase('the stream of an open room, on a node that learns late of a change', (openUrl) => {
   const held = holdStorage()
