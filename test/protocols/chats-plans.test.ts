@@ -85,7 +85,7 @@ async function listScans(service: TestService, one: Sql): Promise<unknown[]> {
     const isOrdered = !details.some((detail) => detail.includes('TEMP B-TREE FOR ORDER BY'))
     const isNarrow = (detail: string) =>
       /\((id=\?|variant_of=\?|root_id=\? AND path=\?)\)/.test(detail) ||
-      (isOrdered && detail.includes('messages_by_arrival (root_id=?)'))
+      (isOrdered && detail.includes('_by_arrival (root_id=?)'))
     return details.filter((detail) => /^(SCAN|SEARCH) (m|o|r|messages)\b/.test(detail) && !isNarrow(detail))
   }
   const plan = await db.all<Record<string, { Plan: PlanNode }[]>>(sql`EXPLAIN (ANALYZE, FORMAT JSON) ${one}`)

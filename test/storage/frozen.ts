@@ -88,6 +88,7 @@ export const FROZEN = {
     '0098-question-context': '2QBjtMqAwpDBaMt18FfZNbp1Ksnp_k4qBLvKFR8axAM',
     '0099-variants-of-answers': 'Gvp68mu_YNRAGUFzySoBwLtc-Sb-w5hWTlBzxa1OUNA',
     '0100-authorization': 'Ukg9WX34y01EEFHV8E9doRrhRij46nGvtHbHpc-OaWc',
+    '0101-answers-by-arrival': 'Tgj8mlCSUVLcXE0CR93W4RKpIYQWhhbq_Eyh6MXpSEE',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
   postgresql: {
@@ -178,6 +179,7 @@ export const FROZEN = {
     '0098-question-context': '2QBjtMqAwpDBaMt18FfZNbp1Ksnp_k4qBLvKFR8axAM',
     '0099-variants-of-answers': 'Gvp68mu_YNRAGUFzySoBwLtc-Sb-w5hWTlBzxa1OUNA',
     '0100-authorization': '7HNCEHyXzRAwixYp2JO0Sqt6P0d3DTiKSsSzC5ueu8s',
+    '0101-answers-by-arrival': 'Tgj8mlCSUVLcXE0CR93W4RKpIYQWhhbq_Eyh6MXpSEE',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
 }

@@ -52,8 +52,9 @@ async function decide(
   const { message_id } = await getApproval.run(ctx, actor, decisions[0]!.call_id)
   await assertInChat(ctx, actor, name, message_id)
   if (leavesOpen(await readSegments(ctx, actor, message_id), callIds)) return { message_id, is_open: true }
-  await rememberRun(ctx, actor, { name, run_id }, message_id)
   await decideEach.run(ctx, actor, message_id, { decisions })
+  // A refused one may be sent again as something else.
+  await rememberRun(ctx, actor, { name, run_id }, message_id)
   // After the decision: others may have decided on other calls until then, which has ended a segment.
   return { message_id, span: { after: await findSegmentOf(ctx, actor, message_id, callIds) } }
 }

@@ -27,17 +27,33 @@ export async function connectTo(ctx: Context, actor: Actor, input: AgUiRunInput)
   const { question_ids } = readKnown(input)
   const { message } = await readRows.run(ctx, actor, id, { from: 0, limit: 0 })
   if (message.status === 'streaming') {
-    const before = await readHistory(ctx, actor, name, { leaf: id, running_id: id, question_ids })
-    return streamRun(ctx, actor, id, { name, run, question_ids, before })
+    const takeBefore = once(await readHistory(ctx, actor, name, { leaf: id, running_id: id, question_ids }))
+    return streamRun(ctx, actor, id, { name, run, question_ids, takeBefore })
   }
   if (message.status === 'waiting') return openWaiting(ctx, actor, { name, run, id, question_ids })
   const snapshot = await readHistory(ctx, actor, name, { leaf: id, question_ids })
   return openEvents([toRunStarted(run, message), toSnapshotEvent(snapshot), toEnd(run, message)])
 }
 
-/** The answer that is written in a chat: that of the actor before those of others; else the newest one. */
+/** Gives a value once, and keeps it no longer. */
+function once<T>(value: T): () => T | undefined {
+  let kept: T | undefined = value
+  return () => {
+    const given = kept
+    kept = undefined
+    return given
+  }
+}
+
+/**
+ * The answer that is written in a chat: that of the actor before those of others; else the actor's own that waits, without which
+ * the next question is refused; else the newest one.
+ */
 async function findShown(ctx: Context, { user_id }: Actor, { name, root_id }: Chat): Promise<string | undefined> {
-  const running = await findRunning(ctx.db, { user_id, name }, { waiting: false })
+  const asker = { user_id, name }
+  const running =
+    (await findRunning(ctx.db, asker, { waiting: false })) ??
+    (await findRunning(ctx.db, asker, { waiting: true, is_own: true }))
   if (running) return running.message_id
   return root_id === null ? undefined : (await findNewestAnswer(ctx.db, root_id))?.id
 }

@@ -18,17 +18,20 @@ import type { AgUiEvent } from './schema-events.ts'
 export interface EventOptions {
   run: Run
   urlOf: UrlOf
-  /** The messages before the answer, for a client that has none. */
-  before?: Snapshot | undefined
+  /** Gives the messages before the answer, once, for a client that has none: a stream does not keep them. */
+  takeBefore(): Snapshot | undefined
   /** The messages at a wait, which is behind the row of this number. */
   waiting(row: number): Promise<Snapshot>
 }
 
 /** The events of an answer as text. */
-export function createAgUiFrames(message: Written, { run, urlOf, before, waiting }: EventOptions): AnswerFrames {
+export function createAgUiFrames(message: Written, { run, urlOf, takeBefore, waiting }: EventOptions): AnswerFrames {
   const { row, close } = createEventWriter(message.id, urlOf)
   return {
-    begin: () => toText([toRunStarted(run, message), ...(before ? [toSnapshotEvent(before)] : [])]),
+    begin: () => {
+      const before = takeBefore()
+      return toText([toRunStarted(run, message), ...(before ? [toSnapshotEvent(before)] : [])])
+    },
     row: (step) => toText(row(step)),
     wait: async (calls, last) => {
       const snapshot = await waiting(last)

@@ -1,9 +1,13 @@
 import { ChatError, invalid } from '../../core/errors.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { isId } from '../../core/schema.ts'
 import type { Wish } from '../chats/placing.ts'
 import { isPromptId, toMessageId } from '../chats/rules.ts'
 import { toAttachmentId } from '../chats/rules-files.ts'
 import type { AgUiMessageInput, AgUiPartInput, AgUiResumeInput, AgUiRunInput } from './schema.ts'
+
+/** How many of its questions a client tells the ids of: a snapshot has as many messages. */
+const MAX_KNOWN = 200
 
 /** A question of a run. */
 export interface RunQuestion extends Wish {
@@ -28,6 +32,15 @@ export interface Known {
   question_id: string | undefined
 }
 
+/** A value without the fields that are `null`, as clients of some languages send what they leave out. Its depth is bounded. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, each]) => (each === null ? [] : [[name, withoutNulls(each)]])),
+  )
+}
+
 /**
  * An input without what is not read, which may have texts of any length: the state, tools and context of the client, and the
  * contents of all messages but the question.
@@ -35,7 +48,8 @@ export interface Known {
 export function withoutHistory(request: unknown): object {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) return {}
   const { state: _, tools: __, context: ___, ...input } = request as Record<string, unknown>
-  return Array.isArray(input.messages) ? { ...input, messages: withoutContents(input.messages) } : input
+  const { messages } = input
+  return withoutNulls(Array.isArray(messages) ? { ...input, messages: withoutContents(messages) } : input) as object
 }
 
 function withoutContents(messages: readonly unknown[]): unknown[] {
@@ -43,7 +57,8 @@ function withoutContents(messages: readonly unknown[]): unknown[] {
   return messages.map((each, n) => {
     if (typeof each !== 'object' || each === null || n === question) return each
     const { id, role } = each as { id?: unknown; role?: unknown }
-    return { ...(id !== undefined && { id }), role }
+    // Ids that are not of this service may be anything.
+    return { ...(typeof id === 'string' && id.length <= MAX_LENGTH.ui_id && { id }), role }
   })
 }
 
@@ -79,7 +94,8 @@ export function readKnown({ messages }: AgUiRunInput): Known {
     if (answer !== undefined && question_id !== undefined && !question_ids.has(answer))
       question_ids.set(answer, question_id)
   }
-  return { question_ids, question_id }
+  // A snapshot has no more.
+  return { question_ids: new Map([...question_ids].slice(-MAX_KNOWN)), question_id }
 }
 
 /** The answers to which the messages of a client belong, in their order. */

@@ -104,6 +104,6 @@ export const AgUiRunHeaders = v.object({
 /** What is stopped; without a run, what runs or waits: first what the caller has asked. */
 export const AgUiStopInput = v.object({
   threadId: ChatName,
-  runId: v.optional(v.pipe(Name, v.description('A run, or an answer by its id'))),
+  runId: maybe(v.pipe(Name, v.description('A run, or an answer by its id'))),
 })
 export type AgUiStopInput = v.InferOutput<typeof AgUiStopInput>

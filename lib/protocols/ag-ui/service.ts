@@ -92,8 +92,9 @@ export const stop = useCase({
   input: AgUiStopInput,
   errors: ['forbidden'],
   run: async (ctx, actor, { threadId: name, runId }): Promise<CancelledAnswer | undefined> => {
-    const named = runId === undefined ? undefined : await findAnswerOf(ctx, actor, { name, run_id: runId })
-    if (runId !== undefined && named === undefined) return undefined
+    const run_id = runId ?? undefined
+    const named = run_id === undefined ? undefined : await findAnswerOf(ctx, actor, { name, run_id })
+    if (run_id !== undefined && named === undefined) return undefined
     const { user_id } = actor
     const running = await findRunning(ctx.db, { user_id, name }, { waiting: true, message_id: named })
     if (!running) return undefined

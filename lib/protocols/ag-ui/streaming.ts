@@ -20,7 +20,7 @@ export interface RunStream {
   name: string
   run: Run
   question_ids: ReadonlyMap<string, string>
-  before?: Snapshot
+  takeBefore?: () => Snapshot | undefined
   span?: Span
   place?: StreamPlace
 }
@@ -30,7 +30,7 @@ export function streamRun(
   ctx: Context,
   actor: Actor,
   messageId: string,
-  { name, run, question_ids, before, span = 'all', place }: RunStream,
+  { name, run, question_ids, takeBefore = () => undefined, span = 'all', place }: RunStream,
 ): Promise<Opening> {
   const urlOf = urlsOf(ctx.config)
   async function waiting(row: number): Promise<Snapshot> {
@@ -41,6 +41,6 @@ export function streamRun(
     protocol: 'ag_ui',
     span,
     place,
-    frames: (message) => createAgUiFrames(message, { run, urlOf, before, waiting }),
+    frames: (message) => createAgUiFrames(message, { run, urlOf, takeBefore, waiting }),
   })
 }

@@ -25,7 +25,7 @@ export function listPlaced(db: Queries, ids: readonly string[]): Promise<PlacedM
 
 const NOT_GONE = sql`m.role = 'assistant' AND m.deleted_at IS NULL AND NOT ${isErasedAuthor(sql`m.posted_by`)}`
 
-/** The newest answer of a thread. By messages_by_arrival. */
+/** The newest answer of a thread. By answers_by_arrival. */
 export function findNewestAnswer(db: Queries, rootId: string): Promise<PlacedMessage | undefined> {
   return db.get<PlacedMessage>(
     sql`${PLACED} WHERE m.root_id = ${rootId} AND ${NOT_GONE} ORDER BY m.created_at DESC LIMIT 1`,
@@ -68,20 +68,21 @@ export interface RunningAnswer {
 
 /**
  * The answer that is written in the chat that a user has named, or in the thread with that root: the newest one that the user
- * has asked for, else the newest one. With `waiting`, also one that waits for participants; with `message_id`, that one alone.
- * By keys, and by small tables.
+ * has asked for, else the newest one; of the variants of its root, too. With `waiting`, also one that waits for participants; with
+ * `message_id`, that one alone; with `is_own`, none of others. By keys, and by small tables.
  */
 export function findRunning(
   db: Queries,
   { user_id, name }: { user_id: string; name: string },
-  { waiting, message_id }: { waiting: boolean; message_id?: string | undefined },
+  { waiting, message_id, is_own = false }: { waiting: boolean; message_id?: string | undefined; is_own?: boolean },
 ): Promise<RunningAnswer | undefined> {
   const root = sql`coalesce((SELECT h.root_id FROM chats h WHERE h.user_id = ${user_id} AND h.name = ${name}), ${name})`
   const underWay = waiting ? sql`${WRITTEN} UNION ALL ${WAITING}` : WRITTEN
-  // An expression, so that no database reads the thread instead of the few answers under way.
   return db.get<RunningAnswer>(
-    sql`SELECT m.id AS message_id, m.status FROM messages m
-      WHERE m.id ${amongFound(db, underWay)} AND m.root_id || '' = ${root} AND m.role = 'assistant' AND m.deleted_at IS NULL
+    sql`SELECT m.id AS message_id, m.status FROM messages m JOIN messages r ON r.id = m.root_id
+      WHERE m.id ${amongFound(db, underWay)} AND m.role = 'assistant' AND m.deleted_at IS NULL
+        AND coalesce(r.variant_of, r.id) = (SELECT coalesce(n.variant_of, n.id) FROM messages n WHERE n.id = ${root})
+        ${is_own ? sql`AND m.posted_by = ${user_id}` : sql``}
         ${message_id === undefined ? sql`` : sql`AND m.id = ${message_id}`}
       ORDER BY CASE WHEN m.posted_by = ${user_id} THEN 0 ELSE 1 END, m.created_at DESC LIMIT 1`,
   )

@@ -87,6 +87,7 @@ import { chats } from './0097-chats.ts'
 import { questionContext } from './0098-question-context.ts'
 import { variantsOfAnswers } from './0099-variants-of-answers.ts'
 import { authorization } from './0100-authorization.ts'
+import { answersByArrival } from './0101-answers-by-arrival.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -211,6 +212,7 @@ export const MIGRATIONS: readonly Migration[] = [
   questionContext,
   variantsOfAnswers,
   authorization,
+  answersByArrival,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -396,6 +396,18 @@ describeOnEachDatabase('the events of AG-UI', (openUrl) => {
     expect(await world.ada.capabilities.get()).toMatchObject({ protocols: ['ui_stream'] })
   })
 
+  it('takes null where clients leave something out, and ids of any length that are not its own', async () => {
+    await start()
+    const part = { type: 'text', text: 'Why?', source: null, url: null, id: null }
+    const messages = [{ id: 'x'.repeat(1000), role: 'assistant' }, user([part])]
+    const empty = { conversation_id: null, assistant: null, variant_of: null, attachment_ids: null }
+    for (const [chat, forwardedProps] of Object.entries({ trip: null, tour: empty }))
+      expect((await run(chat, messages, { forwardedProps })).response.status).toBe(200)
+    const cancelled = [{ interruptId: ID, status: 'cancelled', payload: null }]
+    expect((await run('trip', [], { resume: cancelled })).response.status).toBe(404)
+    expect(await stop({ threadId: 'other', runId: null })).toBe(204)
+  })
+
   it('takes a history of 2 MiB, and reads nothing of it but ids', async () => {
     await start()
     const long = (size: number) => ({ id: 'a', role: 'assistant', content: 'a'.repeat(size), toolCalls: [{ x: 1 }] })
@@ -540,6 +552,19 @@ describeOnEachDatabase('the events of AG-UI', (openUrl) => {
       await expect
         .poll(async () => (await (await connect('trip')).rest()).at(-1))
         .toMatchObject({ outcome: { type: 'success' } })
+    })
+
+    it('of the caller are what a connection ends with, whatever else the chat has', async () => {
+      await startAsking()
+      const { conversation_id } = world
+      const { message_id, refund } = await askAndWait({ forwardedProps: { conversation_id } })
+      const { root_id } = await world.ada.messages.get(message_id)
+      const other = await world.grace.messages.reply(message_id, { content: 'And why?', role: 'assistant' })
+      await expect
+        .poll(async () => (await world.ada.messages.get(other.message_id)).status, { timeout: 15_000 })
+        .not.toBe('streaming')
+      const events = await (await connect(root_id)).rest()
+      expect(interruptsIn(events)).toContain(refund)
     })
 
     it('are refused without the right, all of them', async () => {

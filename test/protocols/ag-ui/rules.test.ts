@@ -278,7 +278,7 @@ describe('the events of rows', () => {
     const snapshot = { messages: [], has_earlier: true }
     const frames = createAgUiFrames(
       { ...MESSAGE, variant_of: CALL },
-      { run: RUN, urlOf, before: snapshot, waiting: async () => snapshot },
+      { run: RUN, urlOf, takeBefore: () => snapshot, waiting: async () => snapshot },
     )
     const facts = { message_id: ID, root_id: ID, conversation_id: ID, variant_of: CALL }
     const all =
