@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)('the account screens', () => {
     const { url, visit, problems } = await openStage({ identity }, {}, { brand: { sign_in_url: '/login' } })
     const { page } = await visit(`${url}/#/account/security`)
     await page.waitForSelector('.sheet:has-text("Your name comes from the application you signed in to.")')
-    expect(await page.locator('.tabs a').allTextContents()).toEqual(['Profile', 'Preferences'])
+    expect(await page.locator('.tabs a').allTextContents()).toEqual(['Profile', 'Connected apps', 'Preferences'])
     await look(page, 'account-host')
     expect(problems).toEqual([])
   }, 60_000)
