@@ -32,15 +32,6 @@ export interface Known {
   question_id: string | undefined
 }
 
-/** A value without the fields that are `null`, as clients of some languages send what they leave out. Its depth is bounded. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, each]) => (each === null ? [] : [[name, withoutNulls(each)]])),
-  )
-}
-
 /**
  * An input without what is not read, which may have texts of any length: the state, tools and context of the client, and the
  * contents of all messages but the question.
@@ -49,7 +40,7 @@ export function withoutHistory(request: unknown): object {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) return {}
   const { state: _, tools: __, context: ___, ...input } = request as Record<string, unknown>
   const { messages } = input
-  return withoutNulls(Array.isArray(messages) ? { ...input, messages: withoutContents(messages) } : input) as object
+  return Array.isArray(messages) ? { ...input, messages: withoutContents(messages) } : input
 }
 
 function withoutContents(messages: readonly unknown[]): unknown[] {
