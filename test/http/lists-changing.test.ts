@@ -168,6 +168,7 @@ const WHOLE = [
   'conversationsGet',
   'limitsListAssignments',
   'limitsStatus',
+  'grantsList',
   'keysList',
   'botsList',
   'hooksList',
