@@ -7,7 +7,6 @@ interface RpcDetails {
   /** The status of the HTTP response. Default: 200. */
   status?: number
   data?: Json
-  headers?: Record<string, string>
   /** The scope that a token lacks. */
   needed?: McpScope
 }
@@ -18,15 +17,13 @@ export class RpcError extends Error {
   readonly code: number
   readonly status: number
   readonly data: Json | undefined
-  readonly headers: Record<string, string>
   readonly needed: McpScope | undefined
 
-  constructor(code: number, message: string, { status = 200, data, headers = {}, needed }: RpcDetails = {}) {
+  constructor(code: number, message: string, { status = 200, data, needed }: RpcDetails = {}) {
     super(message)
     this.code = code
     this.status = status
     this.data = data
-    this.headers = headers
     this.needed = needed
   }
 }
@@ -88,8 +85,9 @@ export function toRpcFailure(error: unknown, request: FailedRequest): RpcFailure
 
 function withRequestId(error: RpcError, { request_id, metadata }: FailedRequest) {
   const { code, status, message, data, needed } = error
-  const lacking = needed && { 'www-authenticate': challenge('insufficient_scope', needed, metadata) }
-  const headers: Record<string, string> = { ...error.headers, ...lacking }
+  const headers: Record<string, string> = needed
+    ? { 'www-authenticate': challenge('insufficient_scope', needed, metadata) }
+    : {}
   return { code, status, message, headers, data: code > 0 ? { ...data, request_id } : data }
 }
 

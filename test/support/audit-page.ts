@@ -31,7 +31,7 @@ const ACTS: Record<AuditAct, string> = {
   'grant.created':
     'A user allowed an application, as whose connection the subject counts; `detail` has its client and scopes.',
   'grant.revoked':
-    'The connection of an application, the subject, ended: `detail.reason` is `user`, `admin`, `code` (its code was used twice), `limit` (a newer one took its place), or why access ended.',
+    'The connection of an application, the subject, ended: `detail.reason` is `user`, `admin`, `client` (the application itself), `code` (its code was used twice), `limit` (a newer one took its place), or why access ended.',
   'grant.replayed': 'A refresh token was used that had been replaced: the connection, the subject, has ended.',
   'oauth_client.created':
     'The operator added a client of the authorization server, the subject; `detail` has its redirects.',

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { type Actor, type McpScope, refuseGuests, refuseKeys } from '../../core/actor.ts'
+import { type Actor, assertPerson, type McpScope, refuseGuests, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND } from '../../core/units.ts'
@@ -7,8 +7,9 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import { byActor } from '../audit/rules.ts'
 import { notify } from '../mails/notices.ts'
 import { findUser, lockUser } from '../users/store.ts'
-import { CODE_SECONDS, MAX_GRANTS, mayGrant } from './rules.ts'
-import { deleteGrant, insertGrant, listLeastUsed } from './store.ts'
+import { endGrant } from './ending.ts'
+import { CODE_SECONDS, MAX_GRANTS } from './rules.ts'
+import { insertGrant, listLeastUsed } from './store.ts'
 
 /** What a user allows an application, by the page. */
 export interface Allowed {
@@ -35,16 +36,13 @@ export async function grantCode(
 ): Promise<string> {
   refuseKeys(actor)
   refuseGuests(actor)
-  if (!mayGrant(actor)) throw new ChatError('forbidden', { reason: 'role' })
+  assertPerson(actor)
   const { user_id } = actor
   await lockUser(tx, user_id)
   const user = await findUser(tx, user_id)
   if (!user || user.disabled_at !== null) throw new ChatError('account_disabled')
-  for (const { id, client_name } of await listLeastUsed(tx, user_id, MAX_GRANTS - 1)) {
-    await deleteGrant(tx, id)
-    const detail = { reason: 'limit' }
-    tx.audit({ act: 'grant.revoked', ...byActor(actor), subject_id: id, detail, names: { client: client_name } })
-  }
+  for (const { id } of await listLeastUsed(tx, user_id, MAX_GRANTS - 1))
+    await endGrant(tx, id, { reason: 'limit', by: byActor(actor) })
   const now = ctx.now()
   const id = ctx.id()
   const code = newToken()
@@ -64,6 +62,5 @@ export async function grantCode(
   await notify(ctx, tx, user_id, 'grant_created', { host: client_host })
   const detail = { client_id, scopes: scopes.join(' ') }
   tx.audit({ act: 'grant.created', ...byActor(actor), subject_id: id, detail, names: { client: client_name } })
-  tx.recheckStreams({ user_id })
   return code
 }

@@ -1,4 +1,4 @@
-import { type Actor, MCP_SCOPES, type McpScope } from '../../core/actor.ts'
+import { MCP_SCOPES, type McpScope } from '../../core/actor.ts'
 import { DAY, SECOND } from '../../core/units.ts'
 import type { Micros } from '../../storage/sql.ts'
 
@@ -77,9 +77,4 @@ export function toScopes(text: string): McpScope[] {
 /** Whether a text may be the verifier of a challenge (RFC 7636, section 4.1). */
 export function isVerifier(text: string): boolean {
   return /^[A-Za-z0-9._~-]{43,128}$/.test(text)
-}
-
-/** Whether an actor may have grants: a person with a sign-in, who is here. */
-export function mayGrant({ user_id, system, is_bot }: Actor): boolean {
-  return user_id !== '' && system === undefined && !is_bot
 }

@@ -2,8 +2,9 @@ import { assertOperator } from '../../core/actor.ts'
 import { fit } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import { byActor } from '../audit/rules.ts'
+import { endGrant } from './ending.ts'
 import { type GrantsOfUsers, GrantsQuery } from './schema.ts'
-import { deleteGrant, listGrantsOfUsers, toGrant } from './store.ts'
+import { listGrantsOfUsers, toGrant } from './store.ts'
 
 /** What all users, or one, allow applications, newest first. @throws ChatError `forbidden` unless for the operator */
 export const listAll = useCase({
@@ -28,18 +29,6 @@ export const revokeAny = useCase({
   frees: 'whole',
   run: async (ctx, actor, grantId): Promise<void> => {
     assertOperator(actor)
-    await ctx.write(async (tx) => {
-      const grant = await deleteGrant(tx, grantId)
-      if (!grant) return
-      const detail = { reason: 'admin', user_id: grant.user_id }
-      tx.audit({
-        act: 'grant.revoked',
-        ...byActor(actor),
-        subject_id: grantId,
-        detail,
-        names: { client: grant.client_name },
-      })
-      tx.recheckStreams({ user_id: grant.user_id })
-    })
+    await ctx.write((tx) => endGrant(tx, grantId, { reason: 'admin', by: byActor(actor) }))
   },
 })

@@ -2,8 +2,9 @@ import { refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import { byActor } from '../audit/rules.ts'
+import { endGrant } from './ending.ts'
 import type { Grants } from './schema.ts'
-import { deleteGrant, listGrants, toGrant } from './store.ts'
+import { listGrants, toGrant } from './store.ts'
 
 /** What the actor allows applications, newest first. @throws ChatError `forbidden` with a key */
 export const list = useCase({
@@ -27,17 +28,8 @@ export const revoke = useCase({
   run: async (ctx, actor, grantId): Promise<void> => {
     refuseKeys(actor)
     await ctx.write(async (tx) => {
-      const grant = await deleteGrant(tx, grantId, actor.user_id)
-      if (!grant) throw new ChatError('not_found')
-      const detail = { reason: 'user' }
-      tx.audit({
-        act: 'grant.revoked',
-        ...byActor(actor),
-        subject_id: grantId,
-        detail,
-        names: { client: grant.client_name },
-      })
-      tx.recheckStreams({ user_id: actor.user_id })
+      const ended = await endGrant(tx, grantId, { reason: 'user', by: byActor(actor), user_id: actor.user_id })
+      if (!ended) throw new ChatError('not_found')
     })
   },
 })

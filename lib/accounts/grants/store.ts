@@ -98,13 +98,9 @@ export async function insertGrant(tx: Queries, row: GrantRow): Promise<void> {
  * The grants of a user that go when there is another: those beyond `kept`, first the ones whose code was not used yet, then the least
  * used. By grants_of_user.
  */
-export function listLeastUsed(
-  tx: Queries,
-  userId: string,
-  kept: number,
-): Promise<Pick<GrantRow, 'id' | 'client_name'>[]> {
+export function listLeastUsed(tx: Queries, userId: string, kept: number): Promise<Pick<GrantRow, 'id'>[]> {
   return tx.all(
-    sql`SELECT id, client_name FROM grants WHERE user_id = ${userId}
+    sql`SELECT id FROM grants WHERE user_id = ${userId}
       ORDER BY CASE WHEN family_hash IS NULL THEN 1 ELSE 0 END, last_used_at DESC, id DESC
       LIMIT 1000 OFFSET ${kept}`,
   )

@@ -8,11 +8,11 @@ import { authenticateClient, type ClientProof } from '../oauth-clients/authentic
 import { OAuthError } from '../oauth-clients/failures.ts'
 import { touchClient } from '../oauth-clients/store.ts'
 import { findUser, lockUser } from '../users/store.ts'
+import { endGrant } from './ending.ts'
 import { newRefresh, type Refresh, toRefresh } from './refresh-token.ts'
 import { ACCESS_PREFIX, endOf, isVerifier, parseRefresh, replaceRefresh } from './rules.ts'
 import {
   deleteAccess,
-  deleteGrant,
   findGrant,
   findGrantOfAccess,
   type GrantRow,
@@ -137,13 +137,11 @@ async function issue(
 }
 
 /** Ends a grant whose code or refresh token has two holders. */
-async function end(ctx: Context, tx: Tx, grant: GrantRow, why: 'code' | 'replayed'): Promise<undefined> {
-  const { id, user_id, client_name, client_host } = grant
-  await deleteGrant(tx, id)
-  const entry = { subject_id: id, detail: { reason: why, user_id }, names: { client: client_name } }
-  tx.audit({ act: why === 'code' ? 'grant.revoked' : 'grant.replayed', ...entry })
-  if (why === 'replayed') await notify(ctx, tx, user_id, 'grant_replayed', { host: client_host })
-  tx.recheckStreams({ user_id })
+async function end(ctx: Context, tx: Tx, { id, user_id, client_host }: GrantRow, reason: 'code' | 'replayed') {
+  const isReplayed = reason === 'replayed'
+  await endGrant(tx, id, { act: isReplayed ? 'grant.replayed' : 'grant.revoked', reason })
+  if (isReplayed) await notify(ctx, tx, user_id, 'grant_replayed', { host: client_host })
+  return undefined
 }
 
 /** One answer for all, so that none says more than that there are no tokens. */
@@ -171,15 +169,6 @@ export async function revokeToken(ctx: Context, form: ClientProof & { token?: st
       if (ended) tx.recheckStreams(ended)
       return
     }
-    const ended = await deleteGrant(tx, grant.id)
-    if (!ended) return
-    const { id, user_id, client_name } = ended
-    tx.audit({
-      act: 'grant.revoked',
-      subject_id: id,
-      detail: { reason: 'client', user_id },
-      names: { client: client_name },
-    })
-    tx.recheckStreams({ user_id })
+    await endGrant(tx, grant.id, { reason: 'client' })
   })
 }

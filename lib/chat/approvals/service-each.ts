@@ -12,6 +12,9 @@ import { findApprovals } from './store.ts'
 /** What a user says of each of several calls. */
 const Decisions = v.object({ decisions: v.array(v.object({ call_id: Id, ...Decision.entries })) })
 
+/** What a user says of one of several calls. */
+export type CallDecision = v.InferOutput<typeof Decisions>['decisions'][number]
+
 /**
  * Decides on several calls of one answer, each by itself, in one transaction: all that wait, or none. What was decided before
  * stays as it is.

@@ -6,10 +6,8 @@ import { assertStarted } from '../../core/lifecycle.ts'
 import { bodyTimeout } from '../call.ts'
 import type { Service } from '../handle.ts'
 import { readParams } from '../request/body.ts'
-import { isPlainlySpelled, statusOfMalformedEvent } from '../request/malformed.ts'
-import { toRequestId } from '../response/headers.ts'
+import { respondAt } from '../response/own-path.ts'
 import { refusePrefetch } from '../response/redirect.ts'
-import { send } from '../response/send.ts'
 import { type Reply, toChatError } from '../response/serialize.ts'
 import { noticePage } from './page.ts'
 import { withRetry } from './retry.ts'
@@ -24,30 +22,19 @@ export function addConsent(at: (path: string, respond: (event: H3Event) => unkno
   at(CONSENT_PATH, (event) => respond(service, event))
 }
 
-async function respond(service: Service, event: H3Event): Promise<unknown> {
-  const started = performance.now()
-  const { method, headers } = event.req
-  const request_id = toRequestId(headers)
-  const ctx = contextOf(service.chat)
-  const reply = await replyTo(service, event).catch((thrown) => {
-    const error = toChatError(thrown)
-    if (error.status === 500) ctx.log.error('Request failed', { request_id, cause: String(thrown) })
-    return withRetry(page(error.status, noticePage(error.message)), error)
+function respond(service: Service, event: H3Event): Promise<unknown> {
+  return respondAt(service, event, {
+    path: CONSENT_PATH,
+    reply: () => replyTo(service, event),
+    toFailure(thrown) {
+      const error = toChatError(thrown)
+      return withRetry(page(error.status, noticePage(error.message)), error)
+    },
   })
-  // The template alone: the query has what clients keep secret.
-  const ms = performance.now() - started
-  service.requestLog(undefined, { request_id, method, route: CONSENT_PATH, status: reply.status, ms })
-  const own = new Set(reply.headers.map(([name]) => name))
-  const common = service.headers.of(request_id, null).filter(([name]) => !own.has(name))
-  const body = method === 'HEAD' ? null : reply.body
-  return send(event, { ...reply, body, headers: [...common, ...reply.headers] })
 }
 
 async function replyTo(service: Service, event: H3Event): Promise<Reply> {
   const { method, headers } = event.req
-  const malformed = statusOfMalformedEvent(event)
-  if (malformed) return { status: malformed, headers: [['connection', 'close']], body: null }
-  if (!isPlainlySpelled(event, false)) throw new ChatError('bad_request')
   const isForm = method === 'POST'
   if (!isForm && method !== 'GET' && method !== 'HEAD') {
     const refusal = page(405, noticePage('This page has no such method.'))

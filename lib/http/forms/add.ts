@@ -8,9 +8,7 @@ import { ChatError } from '../../core/errors.ts'
 import { bodyTimeout } from '../call.ts'
 import type { Service } from '../handle.ts'
 import { readForm } from '../request/body.ts'
-import { isPlainlySpelled, statusOfMalformedEvent } from '../request/malformed.ts'
-import { type HeaderPair, toRequestId } from '../response/headers.ts'
-import { send } from '../response/send.ts'
+import { respondAt } from '../response/own-path.ts'
 import { type Reply, serialize, toChatError } from '../response/serialize.ts'
 import { callRoute } from './calls.ts'
 import { FORMS, type Form } from './forms.ts'
@@ -34,30 +32,21 @@ export function addForms(at: AddRoute, service: Service, config: Config): void {
   }
 }
 
-async function answer(service: Service, form: Form, event: H3Event): Promise<unknown> {
-  const started = performance.now()
-  const { method, headers } = event.req
-  const request_id = toRequestId(headers)
-  const reply = await replyTo(service, form, event).catch((error) => {
-    const { status, message } = toChatError(error)
-    if (status === 500) contextOf(service.chat).log.error('Request failed', { request_id, cause: String(error) })
-    return page(status, donePage(form, message))
+function answer(service: Service, form: Form, event: H3Event): Promise<unknown> {
+  return respondAt(service, event, {
+    path: FORM_PATHS[form.link],
+    reply: () => replyTo(service, form, event),
+    toFailure(error) {
+      const { status, message } = toChatError(error)
+      return page(status, donePage(form, message))
+    },
   })
-  // The template alone: the query has the token.
-  const ms = performance.now() - started
-  service.requestLog(undefined, { request_id, method, route: FORM_PATHS[form.link], status: reply.status, ms })
-  const own = new Set(reply.headers.map(([name]) => name))
-  const common = service.headers.of(request_id, null).filter(([name]) => !own.has(name))
-  return send(event, { ...reply, headers: [...common, ...reply.headers] })
 }
 
 async function replyTo(service: Service, form: Form, event: H3Event): Promise<Reply> {
   const { method, headers } = event.req
-  const malformed = statusOfMalformedEvent(event)
-  if (malformed) return { status: malformed, headers: [['connection', 'close']], body: null }
-  if (!isPlainlySpelled(event, false)) throw new ChatError('bad_request')
   // Mail scanners open links: only the button changes anything.
-  if (method === 'GET' || method === 'HEAD') return page(200, formPage(form, tokenIn(event.url.searchParams)), method)
+  if (method === 'GET' || method === 'HEAD') return page(200, formPage(form, tokenIn(event.url.searchParams)))
   if (method !== 'POST') {
     const refusal = page(405, donePage(form, 'This page has no such method.'))
     return { ...refusal, headers: [...refusal.headers, ['allow', 'GET, HEAD, POST']] }
@@ -92,7 +81,6 @@ function tokenIn(query: URLSearchParams): string {
   return /^[\w-]{1,200}$/.exec(query.get('token') ?? '')?.[0] ?? ''
 }
 
-function page(status: number, body: string, method = 'GET'): Reply {
-  const headers: HeaderPair[] = PAGE_HEADERS
-  return { status, headers, body: method === 'HEAD' ? null : body }
+function page(status: number, body: string): Reply {
+  return { status, headers: PAGE_HEADERS, body }
 }

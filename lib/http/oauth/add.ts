@@ -13,12 +13,11 @@ import { assertStarted } from '../../core/lifecycle.ts'
 import { bodyTimeout } from '../call.ts'
 import type { Service } from '../handle.ts'
 import { type BodySource, readBody, readParams } from '../request/body.ts'
-import { isPlainlySpelled, statusOfMalformedEvent } from '../request/malformed.ts'
 import { assertAllowed } from '../request/rate-limit.ts'
-import { type HeaderPair, toRequestId } from '../response/headers.ts'
-import { send } from '../response/send.ts'
+import type { HeaderPair } from '../response/headers.ts'
+import { respondAt } from '../response/own-path.ts'
 import type { Reply } from '../response/serialize.ts'
-import { METADATA_HEADERS } from './well-known.ts'
+import { metadataReply, PUBLIC, preflight } from './well-known.ts'
 
 /** The longest form: an assertion, a code, a verifier, a few addresses; and the longest registration. */
 const LIMITS = { bytes: 16 * 1024, entries: 1000 }
@@ -66,62 +65,38 @@ async function revoke(ctx: Context, fields: Record<string, string>): Promise<und
   await revokeToken(ctx, fields)
 }
 
-/** Any page may read these: they have no secret, and no cookie has an effect. */
-const PUBLIC: HeaderPair[] = [
-  ['access-control-allow-origin', '*'],
-  ['cross-origin-resource-policy', 'cross-origin'],
-]
-
-const preflight = (methods: string): Reply => ({
-  status: 204,
-  headers: [
-    ...PUBLIC,
-    ['access-control-allow-methods', methods],
-    // Clients of MCP send its version with each request.
-    ['access-control-allow-headers', 'Content-Type, MCP-Protocol-Version'],
-    ['access-control-max-age', '7200'],
-    ['allow', `OPTIONS, ${methods}`],
-  ],
-  body: null,
-})
-
 const JSON_TYPE: HeaderPair = ['content-type', 'application/json']
 
 /** A document for clients that have no token yet. */
-function publish(service: Service, route: string, event: H3Event, document: object): Promise<unknown> {
-  return respond(service, route, event, async ({ method }) => {
-    if (method === 'OPTIONS') return preflight('GET, HEAD')
-    if (method !== 'GET' && method !== 'HEAD')
-      return { status: 405, headers: [['allow', 'GET, HEAD, OPTIONS']], body: null }
-    return {
-      status: 200,
-      headers: Object.entries(METADATA_HEADERS),
-      body: method === 'HEAD' ? null : JSON.stringify(document),
-    }
-  })
+function publish(service: Service, path: string, event: H3Event, document: object): Promise<unknown> {
+  const { method } = event.req
+  return respondAt(service, event, { path, reply: async () => metadataReply(method, document), toFailure })
 }
 
 /** A call of a client: JSON in the form of OAuth responds. */
 function call<Body>(
   service: Service,
-  route: string,
+  path: string,
   event: H3Event,
   { read, answer, status = 200 }: Call<Body>,
 ): Promise<unknown> {
   const ctx = contextOf(service.chat)
-  return respond(service, route, event, async ({ method, headers }) => {
+  const { method, headers } = event.req
+  async function reply(): Promise<Reply> {
     if (method === 'OPTIONS') return preflight('POST')
     if (method !== 'POST') return { status: 405, headers: [['allow', 'OPTIONS, POST']], body: null }
     assertStarted(ctx)
-    const source = (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body
-    const limits = { ...LIMITS, seconds: bodyTimeout(ctx.config) }
     const ip = service.clientOf(event.req)
     // No limit of sign-ins: the clients of a hosted product share a few addresses.
-    assertAllowed(await ctx.limiter.take({ method, path: route, user_id: undefined, ip, is_sign_in: false }))
+    assertAllowed(await ctx.limiter.take({ method, path, user_id: undefined, ip, is_sign_in: false }))
+    const source = (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body
+    const limits = { ...LIMITS, seconds: bodyTimeout(ctx.config) }
     const result = await answer(ctx, await read(source, headers, limits), ip)
     const own: HeaderPair[] = [...PUBLIC, JSON_TYPE, ['cache-control', 'no-store'], ['pragma', 'no-cache']]
     return { status, headers: own, body: JSON.stringify(result ?? {}) }
-  })
+  }
+  ctx.load.arrived()
+  return respondAt(service, event, { path, reply, toFailure }).finally(() => ctx.load.answered())
 }
 
 /**
@@ -135,43 +110,8 @@ function onceEach(params: URLSearchParams): Record<string, string> {
   return Object.fromEntries([...fields].filter(([, value]) => value !== ''))
 }
 
-async function respond(
-  service: Service,
-  route: string,
-  event: H3Event,
-  reply: (request: Request) => Promise<Reply>,
-): Promise<unknown> {
-  const ctx = contextOf(service.chat)
-  const started = performance.now()
-  const { method, headers } = event.req
-  const request_id = toRequestId(headers)
-  const malformed = statusOfMalformedEvent(event)
-  ctx.load.arrived()
-  const {
-    status,
-    headers: own,
-    body,
-  } = malformed
-    ? { status: malformed, headers: [['connection', 'close']] as HeaderPair[], body: null }
-    : await safely(event, reply)
-        .catch((error) => failure(ctx, { request_id, route }, error))
-        .finally(() => ctx.load.answered())
-  // No query, and nothing of the body: they have codes and tokens.
-  service.requestLog(undefined, { request_id, method, route, status, ms: performance.now() - started })
-  const names = new Set(own.map(([name]) => name))
-  const common = service.headers.of(request_id, null).filter(([name]) => !names.has(name))
-  return send(event, { status, headers: [...common, ...own], body })
-}
-
-async function safely(event: H3Event, reply: (request: Request) => Promise<Reply>): Promise<Reply> {
-  if (!isPlainlySpelled(event, false)) throw new ChatError('bad_request')
-  return reply(event.req)
-}
-
 /** A failure in the form of OAuth. Only an {@link OAuthError} says what was wrong with a request. */
-function failure(ctx: Context, about: { request_id: string; route: string }, error: unknown): Reply {
-  const known = error instanceof OAuthError || error instanceof ChatError
-  if (!known) ctx.log.error('Request failed', { ...about, cause: String(error) })
+function toFailure(error: unknown): Reply {
   const { status, body, retry_after } = toOAuth(error)
   const headers: HeaderPair[] = [...PUBLIC, JSON_TYPE, ['cache-control', 'no-store']]
   if (retry_after !== undefined) headers.push(['retry-after', String(retry_after)])

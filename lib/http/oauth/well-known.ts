@@ -2,13 +2,38 @@ import { metadataPaths } from '../../accounts/grants/metadata.ts'
 import { basePathOf } from '../../config/base-path.ts'
 import { contextOf } from '../../core/context-of.ts'
 import type { Chat } from '../../service.ts'
+import type { HeaderPair } from '../response/headers.ts'
 
-/** The headers of a document that pages of any origin may read. */
-export const METADATA_HEADERS = {
-  'access-control-allow-origin': '*',
-  'cross-origin-resource-policy': 'cross-origin',
-  'content-type': 'application/json',
-  'cache-control': 'public, max-age=300',
+/** Pages of any origin may read what has these: it has no secret, and no cookie has an effect. */
+export const PUBLIC: HeaderPair[] = [
+  ['access-control-allow-origin', '*'],
+  ['cross-origin-resource-policy', 'cross-origin'],
+]
+
+/** A response to a preflight of a page of any origin. */
+export const preflight = (methods: string) => ({
+  status: 204,
+  headers: [
+    ...PUBLIC,
+    ['access-control-allow-methods', methods],
+    // Clients of MCP send its version with each request.
+    ['access-control-allow-headers', 'Content-Type, MCP-Protocol-Version'],
+    ['access-control-max-age', '7200'],
+    ['allow', `OPTIONS, ${methods}`],
+  ] as HeaderPair[],
+  body: null,
+})
+
+/** A document for clients that have no token yet. */
+export function metadataReply(method: string, document: object) {
+  if (method === 'OPTIONS') return preflight('GET, HEAD')
+  if (method !== 'GET' && method !== 'HEAD')
+    return { status: 405, headers: [['allow', 'GET, HEAD, OPTIONS']] as HeaderPair[], body: null }
+  const own: HeaderPair[] = [
+    ['content-type', 'application/json'],
+    ['cache-control', 'public, max-age=300'],
+  ]
+  return { status: 200, headers: [...PUBLIC, ...own], body: JSON.stringify(document) }
 }
 
 /**
@@ -22,17 +47,7 @@ export function createWellKnownHandler(chat: Chat): (request: Request) => Respon
   return ({ url, method }) => {
     const document = metadataPaths(config, basePathOf(config)).get(new URL(url).pathname)
     if (!document) return undefined
-    if (method === 'OPTIONS')
-      return new Response(null, {
-        status: 204,
-        headers: {
-          'access-control-allow-origin': '*',
-          'access-control-allow-methods': 'GET, HEAD',
-          'access-control-allow-headers': 'MCP-Protocol-Version',
-        },
-      })
-    if (method !== 'GET' && method !== 'HEAD')
-      return new Response(null, { status: 405, headers: { allow: 'GET, HEAD, OPTIONS' } })
-    return new Response(method === 'HEAD' ? null : JSON.stringify(document), { headers: METADATA_HEADERS })
+    const { status, headers, body } = metadataReply(method, document)
+    return new Response(method === 'HEAD' ? null : body, { status, headers })
   }
 }

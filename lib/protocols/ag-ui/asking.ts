@@ -1,13 +1,13 @@
 import { get as getApproval } from '../../chat/approvals/service.ts'
-import { decideEach } from '../../chat/approvals/service-each.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { askInChat } from '../chats/asking.ts'
 import { assertInChat } from '../chats/finding.ts'
 import { findRunning } from '../chats/store-place.ts'
+import { decideAndFollow } from '../rows/deciding.ts'
 import type { Span } from '../rows/following.ts'
-import { findSegmentOf, type ReadAnswer, readSegments } from '../rows/segments.ts'
+import { type ReadAnswer, readSegments } from '../rows/segments.ts'
 import { readDecisions, readQuestion } from './rules-input.ts'
 import { keyOfRun, rememberRun } from './run-ids.ts'
 import type { AgUiResumeInput, AgUiRunRequest } from './schema.ts'
@@ -48,15 +48,14 @@ async function decide(
   resume: readonly AgUiResumeInput[],
 ): Promise<RunAnswer> {
   const decisions = readDecisions(resume)
-  const callIds = new Set(decisions.map(({ call_id }) => call_id))
   const { message_id } = await getApproval.run(ctx, actor, decisions[0]!.call_id)
   await assertInChat(ctx, actor, name, message_id)
+  const callIds = new Set(decisions.map(({ call_id }) => call_id))
   if (leavesOpen(await readSegments(ctx, actor, message_id), callIds)) return { message_id, is_open: true }
-  await decideEach.run(ctx, actor, message_id, { decisions })
+  const answer = await decideAndFollow(ctx, actor, message_id, decisions)
   // A refused one may be sent again as something else.
   await rememberRun(ctx, actor, { name, run_id }, message_id)
-  // After the decision: others may have decided on other calls until then, which has ended a segment.
-  return { message_id, span: { after: await findSegmentOf(ctx, actor, message_id, callIds) } }
+  return answer
 }
 
 /** Whether decisions on some of the calls that wait leave others. What is repeated decides on none of them. */

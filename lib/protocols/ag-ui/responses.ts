@@ -27,6 +27,6 @@ export async function start(ctx: Context, actor: Actor, input: RunInput): Promis
  *
  * @throws ChatError `not_found` for a chat that is deleted; `too_many_streams`; `unavailable`
  */
-export async function connect(ctx: Context, actor: Actor, input: RunInput): Promise<Response> {
+export async function connect(ctx: Context, actor: Actor, input: AgUiRunInput): Promise<Response> {
   return toResponse(await openConnect.run(ctx, actor, parseInput(AgUiRunInput, withoutHistory(input))))
 }

@@ -3,7 +3,7 @@ import type { Message } from '../../chat/messages/schema.ts'
 import { promptId } from '../chats/rules.ts'
 import type { CallPart } from '../rows/rules.ts'
 import { argumentsOf, callFailureText, isFailedState } from '../rows/rules-texts.ts'
-import { isCustom, resultOf, toCustom, toMessageId, type UrlOf } from './rules-parts.ts'
+import { isCustom, resultOf, toCustom, toPartMessageId, type UrlOf } from './rules-parts.ts'
 import type { AgUiMessage, AgUiPart } from './schema-messages.ts'
 
 /** What messages are shown with. */
@@ -82,7 +82,7 @@ function toAnswer(message: Message, urlOf: UrlOf): AgUiMessage[] {
       case 'text':
         return [
           {
-            id: toMessageId(id, part.id, part === first),
+            id: toPartMessageId(id, part.id, part === first),
             role: 'assistant',
             content: part.text,
             metadata: part === first ? withCustom : { 'chat-server': facts },
@@ -108,7 +108,7 @@ const belongingTo = (message_id: string, { cut }: { cut?: number | undefined }) 
 
 function toReasoning(answerId: string, part: Extract<Part, { type: 'reasoning' }>): AgUiMessage {
   const metadata = { 'chat-server': belongingTo(answerId, part) }
-  return { id: toMessageId(answerId, part.id), role: 'reasoning', content: part.text ?? '', metadata }
+  return { id: toPartMessageId(answerId, part.id), role: 'reasoning', content: part.text ?? '', metadata }
 }
 
 /** A call, and its result. */
@@ -127,7 +127,7 @@ function toCall(answerId: string, call: CallPart): AgUiMessage[] {
   return [
     begin,
     {
-      id: toMessageId(answerId, call.id),
+      id: toPartMessageId(answerId, call.id),
       role: 'tool',
       toolCallId: call_id,
       content: isLeftOut ? '' : result,

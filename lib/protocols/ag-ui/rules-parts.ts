@@ -7,7 +7,7 @@ import type { AgUiCustom } from './schema-messages.ts'
 export type UrlOf = (attachmentId: string) => string
 
 /** The id of a text of an answer, or of its reasoning, or of the result of a call: the first text has the id of the answer. */
-export const toMessageId = (answerId: string, partId: number, isFirstText = false): string =>
+export const toPartMessageId = (answerId: string, partId: number, isFirstText = false): string =>
   isFirstText ? answerId : `${answerId}:${partId}`
 
 /** What the result of a call says, once it has ended. */

@@ -1,7 +1,7 @@
 import type { Written } from '../../chat/answers/service-rows.ts'
 import type { CallPart, RowStep } from '../rows/rules.ts'
 import { argumentsOf, failureText } from '../rows/rules-texts.ts'
-import { isCustom, resultOf, toCustom, toMessageId, type UrlOf } from './rules-parts.ts'
+import { isCustom, resultOf, toCustom, toPartMessageId, type UrlOf } from './rules-parts.ts'
 import type { AgUiEvent, AgUiInterrupt } from './schema-events.ts'
 import type { AgUiMessage } from './schema-messages.ts'
 
@@ -148,12 +148,12 @@ export function createEventWriter(answerId: string, urlOf: UrlOf) {
     row(row: RowStep): AgUiEvent[] {
       if (row.type === 'text') {
         const { part_id, is_first, text } = row
-        return say('text', { part_id, id: toMessageId(answerId, part_id, is_first), delta: text })
+        return say('text', { part_id, id: toPartMessageId(answerId, part_id, is_first), delta: text })
       }
       const { change, part, before } = row
       if (part.type === 'reasoning') {
         const delta = change.delta ?? change.text ?? ''
-        return say('reasoning', { part_id: part.id, id: toMessageId(answerId, part.id), delta })
+        return say('reasoning', { part_id: part.id, id: toPartMessageId(answerId, part.id), delta })
       }
       if (part.type === 'tool') return [...closePart(), ...callEvents(answerId, part, before as CallPart | undefined)]
       if (isCustom(part)) return [...closePart(), customEvent(part, urlOf)]
@@ -188,7 +188,7 @@ function callEvents(answerId: string, call: CallPart, before: CallPart | undefin
   const content = state === before?.state ? undefined : resultOf(call)
   if (content === undefined) return begin
   const metadata = { 'chat-server': { message_id: answerId, state } }
-  const messageId = toMessageId(answerId, call.id)
+  const messageId = toPartMessageId(answerId, call.id)
   return [...begin, { type: 'TOOL_CALL_RESULT', messageId, toolCallId, role: 'tool', content, metadata }]
 }
 

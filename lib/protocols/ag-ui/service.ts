@@ -1,12 +1,11 @@
 import type { CancelledAnswer } from '../../chat/answers/schema.ts'
-import { cancel } from '../../chat/answers/service.ts'
 import { readRows } from '../../chat/answers/service-rows.ts'
 import { type Opening, withPlace } from '../../chat/events/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
-import { unlessUnknown } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
-import { findRunning } from '../chats/store-place.ts'
+import { STREAMED_ASKING } from '../chats/asking.ts'
+import { stopInChat } from '../chats/stopping.ts'
 import { askOrDecide } from './asking.ts'
 import { connectTo } from './connecting.ts'
 import { openEvents } from './frames.ts'
@@ -28,20 +27,7 @@ export { withoutHistory } from './rules-input.ts'
 export const openStart = useCase({
   takes: ['actor'],
   input: AgUiRunRequest,
-  errors: [
-    'validation_failed',
-    'forbidden',
-    'not_found',
-    'conflict',
-    'message_streaming',
-    'message_deleted',
-    'thread_too_deep',
-    'idempotency_mismatch',
-    'attachment_not_ready',
-    'attachment_refused',
-    'too_many_streams',
-    'unavailable',
-  ],
+  errors: STREAMED_ASKING,
   run: (ctx, actor, request): Promise<Opening> =>
     withPlace(ctx, actor, async (place) => {
       const answer = await askOrDecide(ctx, actor, request)
@@ -95,9 +81,6 @@ export const stop = useCase({
     const run_id = runId ?? undefined
     const named = run_id === undefined ? undefined : await findAnswerOf(ctx, actor, { name, run_id })
     if (run_id !== undefined && named === undefined) return undefined
-    const { user_id } = actor
-    const running = await findRunning(ctx.db, { user_id, name }, { waiting: true, message_id: named })
-    if (!running) return undefined
-    return cancel.run(ctx, actor, running.message_id).catch(unlessUnknown)
+    return stopInChat(ctx, actor, { name, message_id: named })
   },
 })

@@ -8,7 +8,7 @@ import { PostRootInput } from '../../chat/messages/schema.ts'
 import { findAsked, post } from '../../chat/messages/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, type ErrorCode } from '../../core/errors.ts'
 import { parseInput } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { type Chat, findChatFor } from './finding.ts'
@@ -38,6 +38,22 @@ export interface AskedAnswer {
   message_id: string
   is_repeated: boolean
 }
+
+/** The codes of a call that asks in a chat, or decides on calls of its answers, and streams the answer. */
+export const STREAMED_ASKING: readonly ErrorCode[] = [
+  'validation_failed',
+  'forbidden',
+  'not_found',
+  'conflict',
+  'message_streaming',
+  'message_deleted',
+  'thread_too_deep',
+  'idempotency_mismatch',
+  'attachment_not_ready',
+  'attachment_refused',
+  'too_many_streams',
+  'unavailable',
+]
 
 /** The chat has got its first question meanwhile, or its name. */
 class ChatBegun extends Error {}

@@ -1,6 +1,4 @@
 import type { CancelledAnswer } from '../../chat/answers/schema.ts'
-import { cancel } from '../../chat/answers/service.ts'
-import { decideEach } from '../../chat/approvals/service-each.ts'
 import { type Opening, type StreamPlace, withPlace } from '../../chat/events/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
@@ -8,12 +6,13 @@ import { ChatError, unlessUnknown } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { isId } from '../../core/schema.ts'
 import { useCase } from '../../core/use-case.ts'
-import { askInChat } from '../chats/asking.ts'
+import { askInChat, STREAMED_ASKING } from '../chats/asking.ts'
 import { assertInChat } from '../chats/finding.ts'
 import { isChatName } from '../chats/rules.ts'
+import { stopInChat } from '../chats/stopping.ts'
 import { findRunning } from '../chats/store-place.ts'
+import { decideAndFollow } from '../rows/deciding.ts'
 import { openAnswer, type Span } from '../rows/following.ts'
-import { findSegmentOf } from '../rows/segments.ts'
 import { urlsOf } from '../rows/urls.ts'
 import { createUiFrames } from './rules.ts'
 import { readWish } from './rules-input.ts'
@@ -30,20 +29,7 @@ export { withoutHistory } from './rules-input.ts'
 export const openSend = useCase({
   takes: ['actor'],
   input: UiChatRequest,
-  errors: [
-    'validation_failed',
-    'forbidden',
-    'not_found',
-    'conflict',
-    'message_streaming',
-    'message_deleted',
-    'thread_too_deep',
-    'idempotency_mismatch',
-    'attachment_not_ready',
-    'attachment_refused',
-    'too_many_streams',
-    'unavailable',
-  ],
+  errors: STREAMED_ASKING,
   run: async (ctx, actor, request): Promise<Opening> => {
     const wish = readWish(request)
     return withPlace(ctx, actor, async (place) => {
@@ -63,10 +49,7 @@ async function askFor(
   if (wish.kind === 'decide') {
     const { message_id, decisions } = wish
     await assertInChat(ctx, actor, name, message_id)
-    await decideEach.run(ctx, actor, message_id, { decisions })
-    // After the decision: others may have decided on other calls until then, which has ended a segment.
-    const callIds = new Set(decisions.map(({ call_id }) => call_id))
-    return { message_id, span: { after: await findSegmentOf(ctx, actor, message_id, callIds) } }
+    return decideAndFollow(ctx, actor, message_id, decisions)
   }
   const { new_id, ...question } = wish
   const key = idempotency_key ?? (new_id ? keyOf(name, new_id) : undefined)
@@ -121,11 +104,8 @@ export const stop = useCase({
   input: UiStopInput,
   errors: ['forbidden'],
   run: async (ctx, actor, name, { activeStreamId }): Promise<CancelledAnswer | undefined> => {
-    const { user_id } = actor
     if (!isChatName(name) || (activeStreamId !== undefined && !isId(activeStreamId))) return undefined
-    const running = await findRunning(ctx.db, { user_id, name }, { waiting: true, message_id: activeStreamId })
-    if (!running) return undefined
-    return cancel.run(ctx, actor, running.message_id).catch(unlessUnknown)
+    return stopInChat(ctx, actor, { name, message_id: activeStreamId })
   },
 })
 
