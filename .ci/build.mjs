@@ -22,6 +22,7 @@ const ENTRY_POINTS = [
   'lib/client/ai/index.ts',
   'lib/client/react/index.ts',
   'lib/receive/index.ts',
+  'lib/chat-sdk/index.ts',
   'lib/testing/index.ts',
   'lib/web/index.ts',
   'cli/main.ts',

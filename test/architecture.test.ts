@@ -44,6 +44,7 @@ const BESIDE: Record<string, string[]> = {
   api: ['core'],
   client: ['core'],
   receive: [],
+  'chat-sdk': ['core', 'client', 'receive'],
 }
 
 /** All that a role may import at run time beside `core`; `@` is its own folder. A service has the order only. */
@@ -86,6 +87,7 @@ const FENCES: Record<string, string[]> = {
   listhen: ['cli/**'],
   confbox: ['cli/**', 'lib/http/**'],
   react: ['lib/client/react/**'],
+  chat: ['lib/chat-sdk/**'],
 }
 
 /** What browsers load: our files, and no package. */
@@ -104,6 +106,7 @@ const ENTRIES = [
   'lib/index.ts',
   'lib/http/index.ts',
   'lib/receive/index.ts',
+  'lib/chat-sdk/index.ts',
   'lib/testing/index.ts',
   'lib/web/index.ts',
   'lib/client/react/index.ts',

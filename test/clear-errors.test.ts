@@ -26,6 +26,7 @@ const MODULES: Record<string, () => Promise<object>> = {
   './client/ai': () => import('../lib/client/ai/index.ts'),
   './react': () => import('../lib/client/react/index.ts'),
   './receive': () => import('../lib/receive/index.ts'),
+  './chat-sdk': () => import('../lib/chat-sdk/index.ts'),
   './testing': () => import('../lib/testing/index.ts'),
   './web': () => import('../lib/web/index.ts'),
 }
@@ -170,6 +171,13 @@ const CASES: Record<string, Record<string, Case[]>> = {
     uiTransport: [
       [[], 'uiTransport needs a client'],
       [[{}], 'uiTransport needs a client'],
+    ],
+  },
+  './chat-sdk': {
+    createChatServerAdapter: [
+      [[], 'createChatServerAdapter needs an object'],
+      [[{}], 'createChatServerAdapter needs a client'],
+      [[{ client: { feed: { read() {} } } }], '"store" must be what pgStore(pool) or sqliteStore(db) returned'],
     ],
   },
   './receive': {

@@ -6,6 +6,7 @@ import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 import { createStorage } from 'unstorage'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createChatServerAdapter } from '../lib/chat-sdk/index.ts'
 import { createAdminClient } from '../lib/client/admin.ts'
 import { ADMIN_OPERATIONS } from '../lib/client/admin-operations.ts'
 import { createChatClient, streamMessage } from '../lib/client/index.ts'
@@ -45,6 +46,7 @@ const receiver = createReceiver({
   secrets: `whsec_${'A'.repeat(43)}=`,
   effect: () => {},
 })
+const adapter = createChatServerAdapter({ client, store: sqliteStore(new Sqlite(':memory:')) })
 afterAll(async () => {
   await test.close()
   await storage.close()
@@ -90,6 +92,8 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'openStorage(options)': (bad) => openStorage(bad),
   'Storage.import(options)': (bad) => storage.import((async function* () {})(), undefined, bad),
   'Receiver.pull(options)': (bad) => receiver.pull({ feed: { read: () => Promise.reject(new Error('sent')) } }, bad),
+  'createChatServerAdapter(options)': (bad) => createChatServerAdapter(Object.assign({ client }, bad)),
+  'ChatServerAdapter.pull(options)': (bad) => adapter.pull(bad),
   'Storage.backup(options)': (bad) => storage.backup(join(tmpdir(), 'x'), bad),
   'postgresConnector(options)': (bad) => postgresConnector(bad),
   'restoreStorage(options)': (bad) =>
@@ -128,6 +132,7 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
 
 const MADE_BY_US = 'a value that another function of the package returns'
 const OF_A_STORE = 'the kit calls what the receiver wrote'
+const OF_THE_SDK = 'a value of the Chat SDK, which passes it'
 const CALLS_STORE = 'passed on to the store, which refuses it'
 const SMALL = 'its types check it: the whole transport is to be less than 2 kB'
 const SENT = 'sent over HTTP, where unknown fields are ignored: a page may be newer than the service'
@@ -152,6 +157,14 @@ const ACCEPTING: Record<string, string> = {
   'ReceiverOptions.reset(reset)': OF_A_STORE,
   'Receiver.forget(forgetting)': 'without `since` it is refused',
   'verifyWebhook(call)': 'a request may have any fields; without keys it is refused',
+  'ChatServerAdapter.encodeThreadId(platformData)': MADE_BY_US,
+  'ChatServerAdapter.fetchSubject(raw)': OF_THE_SDK,
+  'ChatServerAdapter.markAsRead(message)': OF_THE_SDK,
+  'ChatServerAdapter.parseMessage(raw)': OF_THE_SDK,
+  'ChatServerAdapter.rehydrateAttachment(attachment)': OF_THE_SDK,
+  'ChatServerAdapter.scheduleMessage(options)': OF_THE_SDK,
+  'ChatServerAdapterOptions.store.apply(unit)': OF_A_STORE,
+  'ChatServerAdapterOptions.store.forget(forgetting)': OF_A_STORE,
   'Receiver.pull(client)': 'a client of ours, or what has its feed',
   'createChatApp(chat)': MADE_BY_US,
   'createNodeHandler(app)': MADE_BY_US,

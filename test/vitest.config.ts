@@ -13,6 +13,7 @@ function project(name: string, test: object): TestProjectInlineConfiguration {
       alias: {
         'chat-server/h3': fileURLToPath(new URL('../lib/http/index.ts', import.meta.url)),
         'chat-server/client/store': fileURLToPath(new URL('../lib/client/store/index.ts', import.meta.url)),
+        'chat-server/chat-sdk': fileURLToPath(new URL('../lib/chat-sdk/index.ts', import.meta.url)),
         'chat-server/receive': fileURLToPath(new URL('../lib/receive/index.ts', import.meta.url)),
         'chat-server/web': fileURLToPath(new URL('../lib/web/index.ts', import.meta.url)),
         'chat-server/client/parts': fileURLToPath(new URL('../lib/client/store/parts.ts', import.meta.url)),

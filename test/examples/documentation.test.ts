@@ -57,6 +57,7 @@ const TSCONFIG = {
       'chat-server/client/parts': [join(ROOT, 'dist/lib/client/store/parts.d.ts')],
       'chat-server/client/ai': [join(ROOT, 'dist/lib/client/ai/index.d.ts')],
       'chat-server/react': [join(ROOT, 'dist/lib/client/react/index.d.ts')],
+      'chat-server/chat-sdk': [join(ROOT, 'dist/lib/chat-sdk/index.d.ts')],
       'chat-server/receive': [join(ROOT, 'dist/lib/receive/index.d.ts')],
       'chat-server/web': [join(ROOT, 'dist/lib/web/index.d.ts')],
       'chat-server/testing': [join(ROOT, 'dist/lib/testing/index.d.ts')],

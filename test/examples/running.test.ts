@@ -104,6 +104,34 @@ describe('an example', () => {
     await second.stop()
   })
 
+  it('is a bot of the Chat SDK, which answers with streams, and goes on after its restart', async () => {
+    const service = await startService('sqlite::memory:')
+    onTestFinished(() => service.close())
+    const { ada, conversation_id } = await startThread(service)
+    const { bot, key } = await ada.bots.create({ username: 'counter' })
+    await ada.participants.add(conversation_id, { user_id: bot.id })
+    const folder = await mkdtemp(join(tmpdir(), 'chat-bot-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    await writeFile(join(folder, 'key.txt'), key)
+    const startBot = () => start('chat-sdk-bot.ts', service.base_url, join(folder, 'key.txt'), join(folder, 'bot.db'))
+    const texts = async () => {
+      const { messages } = await ada.messages.list(conversation_id, { view: 'all' })
+      return messages.map(({ content, status }) => `${content} (${status})`).slice(1)
+    }
+
+    const first = startBot()
+    await first.printed(/Waiting for commands/)
+    await vi.waitUntil(() => innerState(service).streams.hub.watch.size() === 1)
+    await ada.commands.invoke(conversation_id, { bot_id: bot.id, name: 'count', options: { to: 4 } })
+    await expect.poll(texts).toEqual(['1 2 3 4  (complete)'])
+    expect(await first.stop()).toBe(0)
+    const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'Count, @counter' })
+    const second = startBot()
+    await expect.poll(async () => (await texts()).slice(1)).toEqual(['Count, @counter (complete)', '1 2 3  (complete)'])
+    expect((await ada.threads.messages(root_id)).messages).toMatchObject([{ author_user_id: bot.id }])
+    expect(await second.stop()).toBe(0)
+  })
+
   it('is a tool over HTTP, which pays an order back once for each call', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'chat-tool-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))

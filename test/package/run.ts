@@ -240,9 +240,11 @@ async function declarationsOf(entries: string[]): Promise<{ loaded: Set<string>;
   return { loaded, foreign }
 }
 
-/** React is a peer of its hooks alone. */
+/** React is a peer of its hooks alone, and the Chat SDK of its adapter. */
 function isAllowed(file: string, specifier: string): boolean {
-  return specifier.startsWith('node:') || (specifier === 'react' && file.startsWith('dist/lib/client/react/'))
+  if (specifier.startsWith('node:')) return true
+  const place = { react: 'dist/lib/client/react/', chat: 'dist/lib/chat-sdk/' }[specifier]
+  return place !== undefined && file.startsWith(place)
 }
 
 /** Linters of packages, which npm fetches once: 60 packages that nothing else here needs. */

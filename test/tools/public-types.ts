@@ -14,6 +14,7 @@ const ENTRY_POINTS: Record<string, string> = {
   'chat-server/client/ai': join(ROOT, 'lib/client/ai/index.ts'),
   'chat-server/react': join(ROOT, 'lib/client/react/index.ts'),
   'chat-server/receive': join(ROOT, 'lib/receive/index.ts'),
+  'chat-server/chat-sdk': join(ROOT, 'lib/chat-sdk/index.ts'),
   'chat-server/web': join(ROOT, 'lib/web/index.ts'),
   'chat-server/testing': join(ROOT, 'lib/testing/index.ts'),
 }

@@ -1,0 +1,293 @@
+import {
+  type Adapter,
+  type AdapterPostableMessage,
+  type ChatInstance,
+  defaultEmojiResolver,
+  type EmojiValue,
+  type Message,
+  type RawMessage,
+  type StreamChunk,
+  stringifyMarkdown,
+  type WebhookOptions,
+} from 'chat'
+import type { Message as ApiMessage } from '../api/client-entities.ts'
+import { undefinedIfGone } from '../client/backoff.ts'
+import { refuseUnknown } from '../client/options.ts'
+import { streamMessage } from '../client/stream-message.ts'
+import type { ChatClient } from '../client/types.ts'
+import type { NamesOf } from '../core/known-names.ts'
+import { type AppliedEvent, createReceiver, type ReceiveStore } from '../receive/index.ts'
+import { createDirectory } from './directory.ts'
+import { fetchPage, listThreads } from './history.ts'
+import { EVENT_TYPES, handOver, type Incoming } from './incoming.ts'
+import { createInvocations } from './invocations.ts'
+import { type ChatServerThreadId, createThreadIds } from './thread-ids.ts'
+import { toMessage, toReading } from './to-message.ts'
+import { toText, uploadFiles } from './to-post.ts'
+
+/** The options of {@link createChatServerAdapter}. Without `secrets` and `public_keys` it takes no webhooks: it pulls. */
+export interface ChatServerAdapterOptions {
+  /** A client with the key of the bot: `createChatClient({ base_url, api_key })`. */
+  client: ChatClient
+  /** Keeps the ids of the events that were handed over: `pgStore(pool)`, `sqliteStore(db)` of `chat-server/receive`. */
+  // biome-ignore lint/suspicious/noExplicitAny: the adapter writes nothing in the transaction, of any database
+  store: ReceiveStore<any>
+  /** The name of the adapter, the same as its key in `adapters` of the SDK. @default 'chatserver' */
+  name?: string
+  /** For webhooks with `signature: v1`: `whsec_…`, two while one is replaced. */
+  secrets?: string | readonly string[]
+  /** For webhooks with `signature: v1a`: `whpk_…`. */
+  public_keys?: string | readonly string[]
+}
+
+const OPTIONS: NamesOf<ChatServerAdapterOptions> = { client: 0, store: 0, name: 0, secrets: 0, public_keys: 0 }
+
+/** How {@link ChatServerAdapter.pull} reads. */
+export interface ChatServerPullOptions {
+  /** Ends it. */
+  signal?: AbortSignal
+  /** The position at which it begins if none is stored. Default: now. */
+  from?: string
+}
+
+const PULL_OPTIONS: NamesOf<ChatServerPullOptions> = { signal: 0, from: 0 }
+
+/** A service as a platform of the Chat SDK. */
+export interface ChatServerAdapter extends Adapter<ChatServerThreadId, ApiMessage> {
+  /**
+   * Reads events from the service, which then needs no way to this program. It begins where it stopped, and goes on
+   * through outages until it is aborted, or until `disconnect`.
+   *
+   * @throws TypeError before `initialize` of the SDK; a refusal of the service
+   */
+  pull(options?: ChatServerPullOptions): Promise<void>
+}
+
+/** How long others see that the bot is typing, unless it posts before. */
+const TYPING_SECONDS = 20
+
+/**
+ * Makes a service a platform of the Chat SDK, the package `chat`: its channels are conversations, its threads are threads. Each event is
+ * handed over once, and begins its handler in the order of the events; what a handler does is not repeated after a crash.
+ *
+ * @throws TypeError for options that are none; ReceiveError `malformed` for a store or keys that are none
+ * @example
+ * const client = createChatClient({ base_url: 'https://chat.example.org', api_key: process.env.CHAT_KEY })
+ * const chatserver = createChatServerAdapter({ client, store: pgStore(pool), secrets: process.env.WEBHOOK_SECRET })
+ * const bot = new Chat({ userName: 'helper', adapters: { chatserver }, state: createMemoryState() })
+ */
+export function createChatServerAdapter(options: ChatServerAdapterOptions): ChatServerAdapter {
+  refuseUnknown('createChatServerAdapter', options, OPTIONS)
+  const { client, store, name = 'chatserver', ...keys } = options
+  if (typeof client?.feed?.read !== 'function')
+    throw new TypeError('createChatServerAdapter needs a client: pass what createChatClient returned')
+  const ids = createThreadIds(name)
+  const directory = createDirectory(client)
+  const invocations = createInvocations()
+  const stopping = new AbortController()
+  const state: { chat?: ChatInstance; me: string; handed: Promise<void> } = { me: '', handed: Promise.resolve() }
+  // What is wrong with a store or a key is said at once, and not to the first call.
+  receiverFor()
+
+  /** @param webhook how the SDK waits for the handlers of a call */
+  function receiverFor(webhook?: WebhookOptions) {
+    const report = (error: unknown) => state.chat?.getLogger(name).error('An event was refused', { error })
+    return createReceiver<unknown>({
+      ...{ ...keys, store, source: name, onError: report },
+      // Handlers begin before the commit: a process that dies in between leaves the event to be sent again.
+      effect: (_tx, event) => take(event, webhook),
+      reset: (_tx, { reason }) => state.chat?.getLogger(name).warn('Events are missing', { reason }),
+    })
+  }
+
+  /** Hands events over one after the other: each waits until what its place and its author are is read for the one before. */
+  function take(event: AppliedEvent, webhook?: WebhookOptions): void {
+    state.handed = state.handed
+      .then(() => handOver(event, incoming(), webhook))
+      .catch((error) => state.chat?.getLogger(name).error('An event was not handed over', { error, event }))
+    webhook?.waitUntil?.(state.handed)
+  }
+
+  function incoming(): Incoming {
+    if (!state.chat) throw new TypeError('Call "initialize" of the Chat SDK before events arrive')
+    return {
+      ...{ adapter, chat: state.chat, client, directory, invocations, me: state.me, threadOf },
+      channelOf: async (conversation_id) => ids.encode(await withKind({ conversation_id })),
+      readMessage: async (raw) => (await readMessages([raw]))[0]!,
+    }
+  }
+
+  async function withKind(place: ChatServerThreadId): Promise<ChatServerThreadId> {
+    return (await directory.isDirect(place.conversation_id)) ? { ...place, direct: true } : place
+  }
+
+  /** In a direct conversation a root is no thread of its own: it is answered beside it. */
+  async function threadOf(message: { id?: string; conversation_id: string; root_id: string }): Promise<string> {
+    const { id, conversation_id, root_id } = message
+    const place = await withKind({ conversation_id, root_id })
+    return ids.encode(place.direct && id === root_id ? { conversation_id, direct: true } : place)
+  }
+
+  async function readMessages(raw: readonly ApiMessage[]): Promise<Message<ApiMessage>[]> {
+    const people = await directory.people(raw.map(({ author_user_id }) => author_user_id))
+    return Promise.all(raw.map(async (each) => readAs(each, await threadOf(each), people.get(each.author_user_id!))))
+  }
+
+  function readAs(raw: ApiMessage, threadId: string, author?: Parameters<typeof toMessage>[1]['author']) {
+    return toMessage(raw, { client, threadId, me: state.me, author })
+  }
+
+  async function sent(raw: ApiMessage): Promise<RawMessage<ApiMessage>> {
+    return { id: raw.id, raw, threadId: await threadOf(raw) }
+  }
+
+  /** @param parent_id the message that it replies to: the root of the thread, unless it is another one */
+  async function post(place: ChatServerThreadId, message: AdapterPostableMessage, parent_id?: string) {
+    const { conversation_id } = place
+    const { root_id, ...call } = invocations.placeOf(place)
+    const content = await toText(directory, message)
+    const attachment_ids = await uploadFiles(client, conversation_id, message)
+    // In a conversation of assistants, the text would be a question to one.
+    const input = { role: 'user' as const, content, ...call, ...(attachment_ids.length > 0 && { attachment_ids }) }
+    const parent = parent_id ?? root_id
+    const posted = await (parent === undefined
+      ? client.messages.postRoot(conversation_id, input)
+      : client.messages.reply(parent, input))
+    return sent(posted.message)
+  }
+
+  const adapter: ChatServerAdapter = {
+    name,
+    // Known with the first call of the service.
+    userName: '',
+    async initialize(chat) {
+      const { user } = await client.auth.me()
+      Object.assign(adapter, { userName: user.username, botUserId: user.id })
+      Object.assign(state, { chat, me: user.id })
+    },
+    async disconnect() {
+      stopping.abort()
+      await state.handed
+    },
+    handleWebhook: (request, webhook) => receiverFor(webhook).fetch(request),
+    async pull(pulling = {}) {
+      refuseUnknown('pull', pulling, PULL_OPTIONS)
+      const { signal, ...from } = pulling
+      incoming()
+      const ending = AbortSignal.any([stopping.signal, ...(signal ? [signal] : [])])
+      await receiverFor().pull(client, { ...from, types: EVENT_TYPES, signal: ending })
+    },
+
+    encodeThreadId: ids.encode,
+    decodeThreadId: ids.decode,
+    channelIdFromThreadId(id) {
+      const { root_id, ...channel } = ids.decode(id)
+      return ids.encode(channel)
+    },
+    isDM: (id) => ids.decode(id).direct === true,
+    async openDM(user_id) {
+      const { conversation_id } = await client.conversations.direct({ user_id })
+      return ids.encode({ conversation_id, direct: true })
+    },
+
+    postMessage: (id, message) => post(ids.decode(id), message),
+    postChannelMessage: (id, message) => post(ids.decode(id), message),
+    reply: (id, message_id, message) => post(ids.decode(id), message, message_id),
+    async postEphemeral(id, user_id, message) {
+      const { conversation_id, ...place } = ids.decode(id)
+      const content = await toText(directory, message)
+      const call = invocations.placeOf({ conversation_id, ...place })
+      const { notice } = await client.notices.create(conversation_id, { user_id, content, ...call })
+      // A notice is no message, and there is no other place for it in the answer.
+      return { id: notice.id, threadId: id, usedFallback: false, raw: notice as unknown as ApiMessage }
+    },
+    async editMessage(id, message_id, message) {
+      const { conversation_id } = ids.decode(id)
+      const content = await toText(directory, message)
+      const attachment_ids = await uploadFiles(client, conversation_id, message)
+      await client.messages.edit(message_id, { content, ...(attachment_ids.length > 0 && { attachment_ids }) })
+      return sent(await client.messages.get(message_id))
+    },
+    deleteMessage: (_id, message_id) => client.messages.remove(message_id),
+    stream: (id, chunks) => streamTo(id, chunks),
+    addReaction: (_id, message_id, emoji) => client.reactions.add(message_id, toEmoji(emoji)),
+    removeReaction: (_id, message_id, emoji) => client.reactions.remove(message_id, toEmoji(emoji)),
+    startTyping: (id) => setTyping(id, TYPING_SECONDS),
+    endTyping: (id) => setTyping(id, 0),
+    // In a direct conversation a root is its own thread.
+    markAsRead: (id, message_id) => client.threads.markRead(ids.decode(id).root_id ?? message_id, { message_id }),
+
+    fetchMessages: (id, page) => fetchPage(client, readMessages, ids.decode(id), page),
+    fetchChannelMessages(id, page) {
+      const { conversation_id } = ids.decode(id)
+      return fetchPage(client, readMessages, { conversation_id }, page)
+    },
+    listThreads: (id, page) => listThreads(client, readMessages, ids.decode(id).conversation_id, page),
+    async fetchMessage(_id, message_id) {
+      const raw = await client.messages.get(message_id).catch(undefinedIfGone)
+      return raw ? (await readMessages([raw]))[0]! : null
+    },
+    async fetchThread(id) {
+      const channel = await fetchChannel(id)
+      return { ...channel, id, channelId: channel.id, ...(channel.name !== undefined && { channelName: channel.name }) }
+    },
+    fetchChannelInfo: fetchChannel,
+    async getUser(user_id) {
+      const person = (await directory.people([user_id])).get(user_id)
+      if (!person) return null
+      const { username: userName, display_name: fullName = userName, avatar_url: avatarUrl, kind } = person
+      return { userId: user_id, userName, fullName, isBot: kind === 'bot', ...(avatarUrl && { avatarUrl }) }
+    },
+    parseMessage: (raw) => readAs(raw, ids.encode(raw)),
+    rehydrateAttachment(attachment) {
+      const id = attachment.fetchMetadata?.attachment_id
+      return id === undefined ? attachment : { ...attachment, ...toReading(client, id) }
+    },
+    renderFormatted: stringifyMarkdown,
+  }
+
+  async function streamTo(id: string, chunks: AsyncIterable<string | StreamChunk>): Promise<RawMessage<ApiMessage>> {
+    const place = ids.decode(id)
+    const { root_id: parent_id, ...call } = invocations.placeOf(place)
+    const reply = { ...call, ...(parent_id !== undefined && { parent_id }) }
+    const stream = await streamMessage(client, place.conversation_id, reply)
+    // A participant stops the message: the handler then stops its model.
+    const stop = () => void state.chat?.abortTurn(id)
+    stream.signal.addEventListener('abort', stop)
+    try {
+      for await (const chunk of chunks) {
+        if (stream.signal.aborted) break
+        if (typeof chunk === 'string') await stream.write(chunk)
+        else if (chunk.type === 'markdown_text') await stream.write(chunk.text)
+      }
+    } catch (error) {
+      await stream.fail().catch(() => {})
+      throw error
+    } finally {
+      stream.signal.removeEventListener('abort', stop)
+    }
+    return sent(await stream.end())
+  }
+
+  async function setTyping(id: string, seconds: number): Promise<void> {
+    const { conversation_id, root_id } = ids.decode(id)
+    await client.presence.setTyping({ conversation_id, seconds, ...(root_id !== undefined && { root_id }) })
+  }
+
+  async function fetchChannel(id: string) {
+    const { conversation_id } = ids.decode(id)
+    const conversation = await client.conversations.get(conversation_id)
+    const { title, direct, participant_count, visibility } = conversation
+    return {
+      ...{ id: ids.encode({ conversation_id, ...(direct && { direct }) }), isDM: direct === true },
+      ...{ memberCount: participant_count, metadata: { conversation }, ...(title && { name: title }) },
+      channelVisibility: visibility === 'private' ? ('private' as const) : ('workspace' as const),
+    }
+  }
+
+  return adapter
+}
+
+function toEmoji(emoji: EmojiValue | string): string {
+  return defaultEmojiResolver.toGChat(emoji)
+}

@@ -1,0 +1,187 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  createMockChatInstance,
+  createMockLogger,
+  matchers,
+  selfMessageContract,
+  threadIdContract,
+} from '@chat-adapter/tests'
+import type { Adapter, WebhookOptions } from 'chat'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createChatServerAdapter } from '../../lib/chat-sdk/index.ts'
+import type { ChatClient } from '../../lib/client/index.ts'
+import { callOf, openStore, SECRET } from '../receive/stores.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { startService } from '../support/service.ts'
+import { webhooksTo } from '../support/webhook-receiver.ts'
+import { startBot, startPlace, textsOf } from './bots.ts'
+
+expect.extend(matchers)
+
+const ME = '01980a3c-6f00-7a10-8b20-0c4f1d2e3a41'
+const ADA = '01980a3c-6f01-7a10-8b20-0c4f1d2e3a42'
+const CONVERSATION = '01980a3c-7000-7a10-8b20-0c4f1d2e3a43'
+const ROOT = '01980a3c-8000-7a10-8b20-0c4f1d2e3a44'
+
+/** A client of a bot that knows Ada, and a conversation. */
+const KNOWING = {
+  auth: { me: async () => ({ user: { id: ME, username: 'helper' } }) },
+  users: { search: async () => ({ users: [{ id: ADA, username: 'ada', kind: 'person' }] }) },
+  conversations: { get: async () => ({}) },
+  feed: { read: async () => ({}) },
+} as unknown as ChatClient
+
+let events = 0
+
+function eventBy(author_user_id: string, changes: object = {}) {
+  const message = {
+    ...{ id: ROOT, conversation_id: CONVERSATION, root_id: ROOT, author_user_id, role: 'user', content: 'Hello' },
+    ...{ path: '10', depth: 0, status: 'complete', created_at: '2026-01-01T00:00:00.000000Z', ...changes },
+  }
+  return { id: `evt_${events++}`, type: 'message.new', timestamp: message.created_at, data: { message } }
+}
+
+/** An adapter that has begun, and waits for its handlers as a function of a cloud does. */
+async function begun(client: ChatClient = KNOWING) {
+  const opened = await openStore('sqlite::memory:')
+  onTestFinished(() => opened.close())
+  const adapter = createChatServerAdapter({ client, store: opened.store, secrets: SECRET })
+  const chat = createMockChatInstance({ logger: createMockLogger() })
+  await adapter.initialize(chat)
+  async function handleWebhook(request: Request, webhook?: WebhookOptions): Promise<Response> {
+    const tasks: Promise<unknown>[] = []
+    const response = await adapter.handleWebhook(request, { waitUntil: (task) => tasks.push(task), ...webhook })
+    await Promise.all(tasks)
+    return response
+  }
+  return { adapter: { ...adapter, handleWebhook } as Adapter, chat }
+}
+
+selfMessageContract({
+  name: 'chatserver',
+  setup: () => begun(),
+  makeOtherMessageRequest: () => callOf(eventBy(ADA)),
+  makeSelfMessageRequest: () => callOf(eventBy(ME)),
+})
+
+describe('thread ids', () => {
+  const { encodeThreadId, decodeThreadId, isDM, channelIdFromThreadId } = createChatServerAdapter({
+    ...{ client: KNOWING, store: { apply() {} } as never, name: 'chatserver' },
+  })
+  threadIdContract({
+    name: 'chatserver',
+    encode: encodeThreadId,
+    decode: decodeThreadId,
+    cases: [
+      { decoded: { conversation_id: 'c', root_id: 'r' }, encoded: 'chatserver:c:r' },
+      { decoded: { conversation_id: 'c' }, encoded: 'chatserver:c' },
+      { decoded: { conversation_id: 'c', root_id: 'r', direct: true }, encoded: 'chatserver:direct.c:r' },
+    ],
+    isDM: { fn: isDM!, dmThreadId: 'chatserver:direct.c', nonDmThreadId: 'chatserver:c:r' },
+  })
+
+  it('lead to their channel, and those of others are refused', () => {
+    expect(channelIdFromThreadId('chatserver:direct.c:r')).toBe('chatserver:direct.c')
+    for (const id of [
+      'slack:C1:1',
+      'chatserver',
+      'chatserver:',
+      'chatserver:direct.',
+      'chatserver:c:',
+      'chatserver:c:r:x',
+    ])
+      expect(() => decodeThreadId(id), id).toThrow(`"${id}" is no thread id`)
+  })
+})
+
+describe('a call of a webhook', () => {
+  it('is refused unless its sender is proven, and before it is handed over', async () => {
+    const { adapter, chat } = await begun()
+    const other = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+    for (const signing of [{ secret: other }, { timestamp: 1 }])
+      expect((await adapter.handleWebhook(callOf(eventBy(ADA), signing))).status).toBe(401)
+    expect(chat).not.toHaveDispatched('processMessage')
+  })
+
+  it('hands a message over when it is complete, and once', async () => {
+    const { adapter, chat } = await begun()
+    const event = eventBy(ADA)
+    for (const each of [eventBy(ADA, { status: 'streaming', content: '' }), event, event])
+      expect((await adapter.handleWebhook(callOf(each))).status).toBe(200)
+    expect(chat.processMessage).toHaveBeenCalledOnce()
+  })
+
+  it('echoes a challenge', async () => {
+    const { adapter } = await begun()
+    const challenge = { id: 'evt_c', type: 'webhook.challenge', timestamp: '', data: { challenge: 'c-1' } }
+    expect(await (await adapter.handleWebhook(callOf(challenge))).json()).toEqual({ challenge: 'c-1' })
+  })
+
+  it('is logged where it cannot be handed over', async () => {
+    const get = () => Promise.reject(new TypeError('fetch failed'))
+    const { adapter, chat } = await begun({ ...KNOWING, conversations: { get } } as unknown as ChatClient)
+    await adapter.handleWebhook(callOf(eventBy(ADA)))
+    expect(chat.getLogger().error).toHaveBeenCalledWith('An event was not handed over', expect.anything())
+  })
+})
+
+describeOnEachDatabase('a service that calls a bot of the Chat SDK', (openUrl) => {
+  let port = 0
+  const listener: { take: (request: Request) => Promise<Response> } = { take: async () => new Response() }
+  const taken: string[] = []
+  beforeAll(async () => {
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      const body = Buffer.concat(chunks).toString()
+      const headers = request.headers as Record<string, string>
+      const call = () => new Request('http://bot.test/', { method: 'POST', headers, body })
+      // Each call comes twice, as after an answer that was lost.
+      await listener.take(call())
+      const answer = await listener.take(call())
+      taken.push(JSON.parse(body).type)
+      response.writeHead(answer.status).end(await answer.text())
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    port = (server.address() as AddressInfo).port
+    return () => {
+      server.close()
+      server.closeAllConnections()
+    }
+  })
+
+  it.each(['full', 'thin'] as const)(
+    'has it answer once, also when the SDK has forgotten the first call: %s',
+    async (payload) => {
+      const service = await startService(await openUrl(), { config: webhooksTo({ port }) })
+      onTestFinished(() => service.close())
+      const place = await startPlace(service)
+      const { ada, bot: user, conversation_id } = place
+      const { secret } = await ada.webhooks.create({ url: `http://127.0.0.1:${port}/`, bot_id: user.id, payload })
+      const program = await startBot(place, { secrets: secret! }, { dedupeTtlMs: 1 })
+      program.bot.onNewMention(async (thread, message) => void (await thread.post(`You said ${message.text}`)))
+      listener.take = (request) => program.bot.webhooks.chatserver!(request)
+      const { root_id } = await ada.messages.postRoot(conversation_id, { content: `@${user.username} one` })
+      await expect.poll(() => textsOf(ada, root_id)).toHaveLength(2)
+      await ada.messages.reply(root_id, { content: `@${user.username} two` })
+      const said = ['one', 'two'].map((text) => `@${user.username} ${text}`)
+      const texts = () => textsOf(ada, root_id)
+      await expect.poll(texts).toEqual([said[0], `You said ${said[0]}`, said[1], `You said ${said[1]}`])
+      expect(taken.filter((type) => type === 'message.new').length).toBeGreaterThanOrEqual(2)
+    },
+  )
+})
+
+it('says what is wrong with an option', async () => {
+  const [client, store] = [KNOWING, { apply() {} } as never]
+  expect(() => createChatServerAdapter({} as never)).toThrow('needs a client')
+  expect(() => createChatServerAdapter({ client } as never)).toThrow('"store" must be')
+  expect(() => createChatServerAdapter({ client, store, secrets: 'x' })).toThrow('"whsec_"')
+  expect(() => createChatServerAdapter({ client, store, secret: SECRET } as never)).toThrow('has no "secret"')
+  await expect(createChatServerAdapter({ client, store }).pull()).rejects.toThrow('Call "initialize"')
+  await expect(createChatServerAdapter({ client, store }).pull({ types: [] } as never)).rejects.toThrow(
+    'has no "types"',
+  )
+})
