@@ -52,7 +52,7 @@ export const PARTS: Record<string, string[]> = {
   /** Pages in Chromium. */
   browser: ['test/browser/*.test.ts', 'test/examples/{browser,react,ten-minutes}.test.ts'],
   /** The examples, a process each, proxies in front of the service, and the code in the documentation. */
-  examples: ['test/examples/{running,deploy,image,documentation,openai-python}.test.ts'],
+  examples: ['test/examples/{running,deploy,image,documentation,openai-python,receivers}.test.ts'],
   /** An example that is a package of its own. */
   'custom-assistant': ['examples/custom-assistant/*.test.ts'],
   /** Two nodes with a message bus, each a package of its own. */
