@@ -43,7 +43,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
     status: { values: ['uploading', 'scanning', 'ready', 'refused', 'gone'] },
     lost_status: { values: ['scanning', 'ready'] },
   },
-  notifications: { kind: { values: ['mention', 'reply', 'mention_all', 'direct', 'added', 'approval'] } },
+  notifications: { kind: { values: ['mention', 'reply', 'mention_all', 'direct', 'added', 'approval', 'system'] } },
   events: {
     type: {
       values: [
@@ -128,7 +128,7 @@ export const JSON_COLUMNS: Record<string, readonly string[]> = {
   events: ['detail'],
   bot_commands: ['commands'],
   audit_log: ['detail', 'names'],
-  webhooks: ['types', 'header_names', 'gap'],
+  webhooks: ['types', 'header_names', 'gap', 'ahead'],
   usage_quotas: ['limits'],
   tool_calls: ['input', 'output', 'error'],
   chats: ['metadata'],

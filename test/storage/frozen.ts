@@ -89,6 +89,7 @@ export const FROZEN = {
     '0099-variants-of-answers': 'Gvp68mu_YNRAGUFzySoBwLtc-Sb-w5hWTlBzxa1OUNA',
     '0100-authorization': 'Ukg9WX34y01EEFHV8E9doRrhRij46nGvtHbHpc-OaWc',
     '0101-answers-by-arrival': 'Tgj8mlCSUVLcXE0CR93W4RKpIYQWhhbq_Eyh6MXpSEE',
+    '0102-failing-webhooks': '06xmDDD56UuqNaRL7mvWwl823aCNfYZs20EusRPnhVY',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
   postgresql: {
@@ -180,6 +181,7 @@ export const FROZEN = {
     '0099-variants-of-answers': 'Gvp68mu_YNRAGUFzySoBwLtc-Sb-w5hWTlBzxa1OUNA',
     '0100-authorization': '7HNCEHyXzRAwixYp2JO0Sqt6P0d3DTiKSsSzC5ueu8s',
     '0101-answers-by-arrival': 'Tgj8mlCSUVLcXE0CR93W4RKpIYQWhhbq_Eyh6MXpSEE',
+    '0102-failing-webhooks': 'k9sAH5oqhjJ2LtSv9ixiWSj4S4mUm5sxGGutopM8THI',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
 }

@@ -29,6 +29,7 @@ export function webhookRow(row: Pick<WebhookRow, 'id'> & Partial<WebhookRow>): W
     disabled_at: null,
     unverified_at: null,
     position: '',
+    ahead: null,
     gap: null,
     failing_since: null,
     paused_until: null,

@@ -7,7 +7,8 @@ function inbox(...lines: string[]): Notification[] {
   return lines.map((line, n) => {
     const [kind, actor_user_id, root_id, message_id = root_id] = line.replace(/ -$/, '').split(' ')
     const read = / -$/.test(line) && { read_at: 'now' }
-    return { id: `n${n}`, kind, actor_user_id, conversation_id: 'room', root_id, message_id, ...read } as Notification
+    const place = kind !== 'system' && { actor_user_id, conversation_id: 'room', root_id, message_id }
+    return { id: `n${n}`, kind, ...place, ...read } as Notification
   })
 }
 
@@ -20,6 +21,7 @@ it.each<[string, string[], string[]]>([
   ['one for replies beside one for the first message', ['mention bob r1 m1', 'mention bob r1'], ['r1 1', 'room 1']],
   ['one for each direct conversation', ['direct bob r1', 'direct ada r2'], ['n0 1', 'n1 1']],
   ['one for each room the user was added to', ['added bob', 'added ada'], ['n0 1', 'n1 1']],
+  ['one for each that the service has made', ['system', 'system'], ['n0 1', 'n1 1']],
 ])('shows %s', (_, lines, rows) => {
   expect(keysOf(...lines)).toEqual(rows)
 })

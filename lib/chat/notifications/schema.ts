@@ -2,8 +2,12 @@ import * as v from 'valibot'
 import { Cursor, Id, Instant, Limit, oneNamed } from '../../core/schema.ts'
 
 /** Why a user is notified: the first reason that fits, for one message. */
-export const NotificationKind = v.picklist(['mention', 'reply', 'mention_all', 'direct', 'added', 'approval'])
+export const NotificationKind = v.picklist(['mention', 'reply', 'mention_all', 'direct', 'added', 'approval', 'system'])
 export type NotificationKind = v.InferOutput<typeof NotificationKind>
+
+/** A webhook of the user that was disabled, as no call has succeeded for five days. With kind `system`. */
+export const DisabledWebhook = v.object({ id: Id, host: v.string() })
+export type DisabledWebhook = v.InferOutput<typeof DisabledWebhook>
 
 /** Something that concerns a user. */
 export const Notification = v.object({
@@ -11,15 +15,20 @@ export const Notification = v.object({
   kind: v.pipe(
     NotificationKind,
     v.description(
-      '`mention`: of the user by name; `reply`: to a message of the user, a quote of one, or in a thread that the user follows; `mention_all`: of all participants; `direct`: messages of a direct conversation; `added`: to a conversation',
+      '`mention`: of the user by name; `reply`: to a message of the user, a quote of one, or in a thread that the user follows; `mention_all`: of all participants; `direct`: messages of a direct conversation; `added`: to a conversation; `approval`: a call of a tool waits for a decision; `system`: of the service itself, without an actor',
     ),
   ),
   at: Instant,
-  conversation_id: Id,
+  conversation_id: v.optional(v.pipe(Id, v.description('Missing for `system`'))),
   root_id: v.optional(Id),
   message_id: v.optional(Id),
   actor_user_id: v.optional(
-    v.pipe(Id, v.description('The user who caused it; missing for an answer of the assistant, and for an erased user')),
+    v.pipe(
+      Id,
+      v.description(
+        'The user who caused it; missing for an answer of the assistant, for `system`, and for an erased user',
+      ),
+    ),
   ),
   excerpt: v.optional(v.pipe(v.string(), v.description('Up to 140 characters of the message as it is now'))),
   count: v.optional(
@@ -31,6 +40,7 @@ export const Notification = v.object({
       ),
     ),
   ),
+  webhook: v.optional(DisabledWebhook),
   read_at: v.optional(Instant),
 })
 export type Notification = v.InferOutput<typeof Notification>

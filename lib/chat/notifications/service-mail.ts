@@ -19,6 +19,7 @@ const EVENTS: Record<NotificationKind, string> = {
   direct: 'wrote to you',
   added: 'added you to a conversation',
   approval: 'asks for your approval',
+  system: 'disabled your webhook, as no call succeeded for five days',
 }
 
 /**
@@ -53,17 +54,18 @@ export async function addressNotification(
   const [row] = await listByIds(db, [{ user_id, id: notification }])
   if (!row || row.read_at) return undefined
   const isMarked = row.message_id !== null && (await isGenerated(db, row.message_id))
-  const said = row.excerpt ?? ''
+  const said = row.excerpt ?? row.webhook_host ?? ''
   const excerpt = isMarked && said ? `[${config.assistant.label}] ${said}` : said
   const values = { link, actor: await nameOfActor(db, row), event: EVENTS[row.kind], excerpt }
   return { to: user.email, username: user.username, values, ...(isMarked && { generated: true }) }
 }
 
-/** The name of a notification's actor: a user, possibly erased, or the assistant for an answer to the user. */
+/** The name of a notification's actor: a user, possibly erased, the assistant for an answer to the user, or the service. */
 async function nameOfActor(
   db: Queries,
-  { user_id, actor_user_id, message_id }: NotificationRow & { user_id: string },
+  { kind, user_id, actor_user_id, message_id }: NotificationRow & { user_id: string },
 ): Promise<string> {
+  if (kind === 'system') return 'The service'
   const actor = actor_user_id ? await findUser(db, actor_user_id) : undefined
   if (actor) return actor.display_name ?? actor.username
   return message_id && (await isAnswerTo(db, message_id, user_id)) ? 'The assistant' : 'Someone'

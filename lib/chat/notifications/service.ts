@@ -6,6 +6,7 @@ import { useCase } from '../../core/use-case.ts'
 import { type NotificationPage, NotificationsQuery, ReadNotifications } from './schema.ts'
 import { countUnreadNotifications, findPlace, listNotifications } from './store.ts'
 import { toNotification } from './store-making.ts'
+import { readOfService } from './store-of-service.ts'
 import { listMeant, lockConversations, type Meant, readByIds } from './store-reading.ts'
 
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
@@ -58,11 +59,14 @@ export const markRead = useCase({
 async function readAll(ctx: Context, userId: string, meant: Meant): Promise<void> {
   for (let rest = meant; ; ) {
     const next = await ctx.write(async (tx) => {
-      const { found, last } = await listMeant(tx, userId, rest)
-      if (found.length === 0) return last
+      const { found, system, last } = await listMeant(tx, userId, rest)
+      if (found.length + system.length === 0) return last
       const locked = await lockConversations(tx, userId, new Set(found.map((row) => row.conversation_id)))
       const due = found.filter(({ conversation_id }) => locked.has(conversation_id))
-      const ids = await readByIds(tx, userId, due, ctx.now())
+      const ids = [
+        ...(await readByIds(tx, userId, due, ctx.now())),
+        ...(await readOfService(tx, userId, system, ctx.now())),
+      ]
       const which = 'ids' in meant ? { ids } : { up_to: meant.upTo.id }
       if (ids.length > 0) tx.publishToInboxes([userId], { type: 'notification.read', payload: { ...which, unread: 0 } })
       return last

@@ -104,27 +104,31 @@ export interface NotificationRow {
   id: string
   kind: NotificationKind
   at: Micros
-  conversation_id: string
+  conversation_id: string | null
   count: number | null
   root_id: string | null
   message_id: string | null
   actor_user_id: string | null
   excerpt?: string | null
+  webhook_id?: string | null
+  webhook_host?: string | null
   read_at?: Micros | null
 }
 
 export function toNotification(row: NotificationRow): Notification {
   const { id, kind, at, conversation_id, root_id, message_id, actor_user_id, excerpt, count, read_at } = row
+  const { webhook_id, webhook_host } = row
   return {
     id,
     kind,
     at: toInstant(at),
-    conversation_id,
+    ...(conversation_id && { conversation_id }),
     ...(root_id && { root_id }),
     ...(message_id && { message_id }),
     ...(actor_user_id && { actor_user_id }),
     ...(excerpt && { excerpt }),
     ...(count && { count }),
+    ...(webhook_id && webhook_host && { webhook: { id: webhook_id, host: webhook_host } }),
     ...(read_at && { read_at: toInstant(read_at) }),
   }
 }

@@ -286,13 +286,15 @@ async function countMoved(
   const made = results.filter(({ notification }) => ids.has(notification.id))
   await addToMentions(
     tx,
-    mentionGroups(made.map(({ notification: { kind, conversation_id }, users }) => ({ kind, conversation_id, users }))),
+    mentionGroups(
+      made.map(({ notification: { kind, conversation_id = '' }, users }) => ({ kind, conversation_id, users })),
+    ),
     1,
   )
   for (const { shown, notification } of results)
     for (const id of shown)
       await tx.run(
         sql`UPDATE participants SET archived = 0
-          WHERE conversation_id = ${notification.conversation_id} AND user_id = ${id}`,
+          WHERE conversation_id = ${notification.conversation_id ?? ''} AND user_id = ${id}`,
       )
 }

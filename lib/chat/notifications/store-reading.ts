@@ -131,19 +131,19 @@ export type Meant = { ids: readonly string[] } | { upTo: Place }
 const PART = 256
 
 /**
- * A part of them, newest first, with the place at which it ends: those in conversations in which the user participates. By
- * (user_id, at, id), or by primary key.
+ * A part of them, newest first, with the place at which it ends: those in conversations in which the user participates, and
+ * those of kind `system`. By (user_id, at, id), or by primary key.
  */
 export async function listMeant(
   db: Queries,
   userId: string,
   meant: Meant,
-): Promise<{ found: Found[]; last: Place | undefined }> {
+): Promise<{ found: Found[]; system: string[]; last: Place | undefined }> {
   const isMeant =
     'ids' in meant ? sql`id ${among(db, meant.ids)}` : sql`(at, id) <= (${meant.upTo.at}, ${meant.upTo.id})`
-  const rows = await db.all<{ id: string; at: Micros; conversation_id: string | null }>(
-    sql`SELECT n.id, n.at, CASE WHEN n.hidden = 0 THEN p.conversation_id END AS conversation_id
-       FROM (SELECT id, at, hidden, conversation_id FROM notifications
+  const rows = await db.all<{ id: string; kind: NotificationKind; at: Micros; conversation_id: string | null }>(
+    sql`SELECT n.id, n.kind, n.at, CASE WHEN n.hidden = 0 THEN p.conversation_id END AS conversation_id
+       FROM (SELECT id, kind, at, hidden, conversation_id FROM notifications
               WHERE user_id = ${userId} AND read_at IS NULL AND ${isMeant}
               ORDER BY at DESC, id DESC
               LIMIT ${literal(PART)}) AS n
@@ -154,6 +154,7 @@ export async function listMeant(
   )
   return {
     found: rows.flatMap(({ id, conversation_id }) => (conversation_id ? { id, conversation_id } : [])),
+    system: rows.flatMap(({ id, kind }) => (kind === 'system' ? id : [])),
     last: rows.length === PART ? rows.at(-1) : undefined,
   }
 }

@@ -1,7 +1,7 @@
 import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
-import { among, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
+import { among, literal, type Micros, sql } from '../../storage/sql.ts'
 import { IS_COUNTED_APART } from '../../storage/unread-mentions.ts'
 import { UNREAD_FOLLOWED } from '../../storage/unread-set.ts'
 import type { NotificationsQuery } from './schema.ts'
@@ -35,18 +35,21 @@ const IS_MERGED = sql`(n.kind = 'direct' AND n.scope_id IS NULL AND n.read_at IS
  * message, but of the answer to an own question: then the excerpt is of the answer, else of the question.
  */
 const SHOWN = sql`n.id, n.kind, n.at, c.id AS conversation_id, m.root_id, m.id AS message_id, ${COUNT}, n.read_at,
-  CASE WHEN gone.user_id IS NULL THEN ${ACTOR} END AS actor_user_id,
+  CASE WHEN gone.user_id IS NULL THEN ${ACTOR} END AS actor_user_id, w.id AS webhook_id, w.host AS webhook_host,
   CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep'
        THEN substr(CASE WHEN m.posted_by = n.user_id THEN m.content ELSE coalesce(m.prompt, m.content) END, 1,
            ${literal(EXCERPT_LENGTH)})
        END AS excerpt`
-/** @param join `JOIN` for visible ones only; with `LEFT JOIN`, those that are not visible have no participant `p` */
-const subject = (join: Sql) => sql`LEFT JOIN messages m ON m.id = coalesce(n.message_id, n.id)
-  ${join} conversations c ON c.id = coalesce(n.conversation_id, m.conversation_id) AND c.deleted_at IS NULL
-  ${join} participants p ON p.conversation_id = c.id AND p.user_id = n.user_id
+const SUBJECT = sql`LEFT JOIN messages m ON m.id = coalesce(n.message_id, n.id)
+  LEFT JOIN conversations c ON c.id = coalesce(n.conversation_id, m.conversation_id) AND c.deleted_at IS NULL
+  LEFT JOIN participants p ON p.conversation_id = c.id AND p.user_id = n.user_id
+  LEFT JOIN webhooks w ON w.id = n.webhook_id
   LEFT JOIN threads t ON t.root_id = n.scope_id
   LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = n.user_id
   LEFT JOIN erased_authors gone ON gone.user_id = coalesce(n.actor_user_id, m.posted_by)`
+
+/** Whether a user sees it: as a participant, or because the webhook is still there that it is about. */
+const IS_OF_USER = sql`(p.user_id IS NOT NULL OR w.id IS NOT NULL)`
 
 /** The sizes of the parts of an inbox that are read at a time. */
 const PARTS = [64, 256, 1024]
@@ -82,23 +85,23 @@ function listPart(
   after: Place,
   size: number,
 ): Promise<(NotificationRow & { is_visible: number })[]> {
-  const isElsewhere = conversation === undefined ? sql`` : sql`OR c.id <> ${conversation}`
+  const isElsewhere = conversation === undefined ? sql`` : sql`OR c.id IS NULL OR c.id <> ${conversation}`
   return db.all(
-    sql`SELECT ${SHOWN}, CASE WHEN p.user_id IS NULL OR n.hidden > 0 ${isElsewhere} OR ${IS_MERGED} THEN 0 ELSE 1 END AS is_visible
-       FROM (SELECT user_id, id, kind, at, read_at, hidden, conversation_id, message_id, actor_user_id, scope_id
+    sql`SELECT ${SHOWN}, CASE WHEN NOT ${IS_OF_USER} OR n.hidden > 0 ${isElsewhere} OR ${IS_MERGED} THEN 0 ELSE 1 END AS is_visible
+       FROM (SELECT user_id, id, kind, at, read_at, hidden, conversation_id, message_id, actor_user_id, scope_id, webhook_id
                FROM notifications
               WHERE user_id = ${userId} AND (at, id) < (${after.at}, ${after.id})
                     ${unread ? sql`AND read_at IS NULL` : sql``} ${kind ? sql`AND kind = ${kind}` : sql``}
               ORDER BY at DESC, id DESC
               LIMIT ${literal(size)}) AS n
-       ${subject(sql`LEFT JOIN`)}
+       ${SUBJECT}
       ORDER BY n.at DESC, n.id DESC`,
   )
 }
 
 /**
  * The number of unread notifications of these users: those that are counted for each conversation, and the others. By the
- * participations of the users, and an index of the others.
+ * participations of the users, and the indexes of the others.
  */
 export async function countUnreadNotifications(db: Queries, userIds: Iterable<string>): Promise<Map<string, number>> {
   const rows = await db.all<{ user_id: string; unread: number }>(
@@ -112,7 +115,11 @@ export async function countUnreadNotifications(db: Queries, userIds: Iterable<st
                JOIN participants p ON p.conversation_id = n.conversation_id AND p.user_id = n.user_id
                JOIN conversations c ON c.id = n.conversation_id AND c.deleted_at IS NULL
               WHERE n.user_id ${among(db, userIds)} AND n.read_at IS NULL AND n.kind IN ${OWN}
-                AND n.hidden = 0 GROUP BY n.user_id) AS news
+                AND n.hidden = 0 GROUP BY n.user_id
+             UNION ALL
+             SELECT n.user_id, count(*) FROM notifications n JOIN webhooks w ON w.id = n.webhook_id
+              WHERE n.user_id ${among(db, userIds)} AND n.read_at IS NULL AND n.kind = 'system'
+              GROUP BY n.user_id) AS news
       GROUP BY news.user_id`,
   )
   return new Map(rows.map(({ user_id, unread }) => [user_id, unread]))
@@ -127,8 +134,8 @@ interface Wanted {
 const BY_ID = onRows<Wanted>(
   { user_id: 'text', id: 'text' },
   (given) =>
-    sql`SELECT n.user_id, ${SHOWN} FROM ${given} CROSS JOIN notifications n ${subject(sql`JOIN`)}
-      WHERE n.user_id = given.user_id AND n.id = given.id AND n.hidden = 0`,
+    sql`SELECT n.user_id, ${SHOWN} FROM ${given} CROSS JOIN notifications n ${SUBJECT}
+      WHERE n.user_id = given.user_id AND n.id = given.id AND n.hidden = 0 AND ${IS_OF_USER}`,
 )
 
 /** These notifications as their users read them, in no order. By primary key. */

@@ -9,6 +9,7 @@ import { type LockedMembership, lockMembership } from '../memberships/access.ts'
 import { publishRead } from '../notifications/publishing.ts'
 import { reopen } from '../notifications/reopening.ts'
 import { readScopes } from '../notifications/scopes.ts'
+import { listUnreadOfService, readOfService } from '../notifications/store-of-service.ts'
 import { lockAll, readInConversation } from '../notifications/store-reading.ts'
 import { readEverything } from './everything.ts'
 import { ConversationReadMark, ConversationUnreadMark, ReadAllMark } from './schema.ts'
@@ -57,8 +58,15 @@ export const markAllRead = useCase({
     // A post that began before `now` may have been stored since. Its event came before that of the mark, which has cleared it.
     const missed = (await listUnread(ctx.db, actor.user_id)).filter(({ id }) => !ids.has(id))
     await markUpTo(ctx, actor.user_id, new Set(missed.map(({ id }) => id)), last)
+    await readNotificationsOfService(ctx, actor.user_id, last)
   },
 })
+
+async function readNotificationsOfService(ctx: Context, user_id: string, up_to: Micros): Promise<void> {
+  const unread = await listUnreadOfService(ctx.db, user_id, up_to)
+  if (unread.length === 0) return
+  await ctx.write(async (tx) => publishRead(tx, user_id, await readOfService(tx, user_id, unread, ctx.now())))
+}
 
 /** Marks what arrived in conversations up to an instant as read, in as many transactions as it takes. */
 async function markUpTo(ctx: Context, user_id: string, ids: ReadonlySet<string>, last: Micros): Promise<void> {

@@ -69,7 +69,7 @@ function fold(
   { isArchived, section }: { isArchived: boolean; section: Section | undefined },
 ): Conversations | 'stale' {
   const isElsewhere = (summary: ConversationSummary) => section !== undefined && sectionOf(summary) !== section
-  const find = (id: string) => data.items.find((item) => item.id === id)
+  const find = (id: string | undefined) => data.items.find((item) => item.id === id)
   switch (event.type) {
     case 'message.new': {
       const { message } = event.payload
@@ -146,7 +146,7 @@ function fold(
     case 'message.restored':
     case 'message.done':
       if (event.type === 'notification.new' && event.payload.notification.kind === 'direct') return data
-      return find(subjectOf(event, 'conversation_id')!) ? 'stale' : data
+      return find(subjectOf(event, 'conversation_id')) ? 'stale' : data
     default:
       return data
   }

@@ -1,4 +1,5 @@
 import { findUser } from '../../accounts/users/store.ts'
+import { notifyOfWebhook } from '../../chat/notifications/of-service.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Addressed, MailOrder } from '../../mail/queue.ts'
@@ -15,15 +16,18 @@ const EVENTS: Partial<Record<DisabledReason, string>> = {
   failing: 'no call has succeeded for five days',
 }
 
-/** Disables a webhook, notes it in the audit log, and mails its owner. */
+/** Disables a webhook, notes it in the audit log, and tells its owner by mail, of one that fails also in the inbox. */
 export async function endWebhook(
-  { mail, now }: Pick<Context, 'mail' | 'now'>,
+  { id, mail, now }: Pick<Context, 'id' | 'mail' | 'now'>,
   tx: Tx,
   row: WebhookRow,
   reason: EndReason,
 ): Promise<void> {
-  if (!(await disableWebhook(tx, row.id, { reason, at: now() }))) return
+  const at = now()
+  if (!(await disableWebhook(tx, row.id, { reason, at }))) return
   auditEnd(tx, row, reason)
+  if (row.user_id !== null && reason === 'failing')
+    notifyOfWebhook(tx, { id: id(), user_id: row.user_id, at, webhook: { id: row.id, host: row.host } })
   if (row.user_id !== null && EVENTS[reason])
     await mail.outbox?.add(tx, { mail: 'webhook_disabled', user_id: row.user_id, webhook: row.id })
 }

@@ -25,6 +25,13 @@ export interface Entry {
   phase: 'read' | 'sending' | 'sent'
 }
 
+/** A place beyond the position of a webhook up to which all is settled but some events. */
+export interface Ahead {
+  place: Place
+  /** Their numbers. */
+  open: Set<number>
+}
+
 /** An event that is to be sent now: for the first time, or again. */
 export type Turn = { entry: Entry; delivery?: undefined } | { delivery: DeliveryRow; entry?: undefined }
 
@@ -38,6 +45,8 @@ export interface Held {
   place: Place
   /** Rows up to here are not sent again, whatever is read. */
   read_before: Place | undefined
+  /** What was settled by the process before, until the log is read to its end. */
+  ahead: Ahead | undefined
   /** Where to read on, if no row before concerns it. */
   skip_to: Place | undefined
   /** Whether there may be rows to read. */
@@ -71,7 +80,9 @@ export const MAX_PARKED = 1_000
 /** How many events are read ahead of those that are sent. */
 const MAX_ENTRIES = 256
 
-export function createHeld(parts: Pick<Held, 'webhook' | 'opened' | 'route' | 'place' | 'parked' | 'used_at'>): Held {
+export function createHeld(
+  parts: Pick<Held, 'webhook' | 'opened' | 'route' | 'place' | 'ahead' | 'parked' | 'used_at'>,
+): Held {
   return {
     ...parts,
     read_before: undefined,
@@ -103,6 +114,32 @@ export const freeFlights = (held: Held) => (isSuspect(held) ? 1 : held.pace.limi
 
 /** All events before this place are settled, or wait as rows of their own. */
 export const settledPlace = ({ entries, place }: Pick<Held, 'entries' | 'place'>): Place => entries[0]?.before ?? place
+
+/** What is settled beyond {@link settledPlace}: events that were begun later may end earlier. */
+export function settledAhead({ entries, place, ahead }: Pick<Held, 'entries' | 'place' | 'ahead'>): Ahead | undefined {
+  if (ahead) return ahead
+  const last = entries.findLastIndex(({ phase }) => phase !== 'read')
+  if (last < 0) return undefined
+  const open = entries.slice(0, last + 1).map(({ row }) => row.id)
+  return { place: entries[last + 1]?.before ?? place, open: new Set(open) }
+}
+
+/** A webhook as it is when these events are settled. */
+export function withoutSettled(held: Held, settled: ReadonlySet<Entry>): Held {
+  const numbers = new Set([...settled].map(({ row }) => row.id))
+  const { ahead } = held
+  return {
+    ...held,
+    entries: held.entries.filter((entry) => !settled.has(entry)),
+    ahead: ahead && { ...ahead, open: new Set([...ahead.open].filter((id) => !numbers.has(id))) },
+  }
+}
+
+/** An event of the log is settled, or waits as a row of its own. */
+export function endEntry({ entries, ahead }: Held, entry: Entry): void {
+  entries.splice(entries.indexOf(entry), 1)
+  ahead?.open.delete(entry.row.id)
+}
 
 export function countParked({ parked }: Held): number {
   let sum = 0

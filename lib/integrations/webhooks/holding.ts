@@ -6,7 +6,7 @@ import type { Place } from '../../live/feed/feed-order.ts'
 import { eventId, parseEventId } from '../../live/log/event-ids.ts'
 import { createCalls, type SendingContext } from './calls.ts'
 import { endWebhook } from './ending.ts'
-import { createHeld, type Held, isPaused, type LogHistory, settledPlace } from './held.ts'
+import { type Ahead, createHeld, type Held, isPaused, type LogHistory, settledAhead, settledPlace } from './held.ts'
 import type { WebhookList } from './list.ts'
 import { createResults } from './results.ts'
 import { addGap } from './rules-gaps.ts'
@@ -46,10 +46,23 @@ export function createHolding(ctx: SendingContext, { writer, list, history, isOv
   // Claims and releases of leases come one after another.
   const leases = createSlots({ max: 1 })
   const textOf = (place: Place) => eventId(history().epoch, feed.format(place))
-  const positionOf = (each: Held) => textOf(settledPlace(each))
-  const results = createResults(ctx, { writer, positionOf, stored: wakeAgain, lost })
+  const results = createResults(ctx, { writer, placesOf, stored: wakeAgain, lost })
   const calls = createCalls(ctx, { writer, results, lost })
   const sender = createSender(ctx, { calls, isOver })
+
+  function placesOf(each: Held) {
+    const ahead = settledAhead(each)
+    const text = ahead && JSON.stringify({ position: textOf(ahead.place), open: [...ahead.open] })
+    return { position: textOf(settledPlace(each)), ahead: text ?? null }
+  }
+
+  /** What the process before had settled beyond the position. */
+  function parseAhead({ ahead }: WebhookRow): Ahead | undefined {
+    if (ahead === null) return undefined
+    const { position, open } = JSON.parse(ahead) as { position: string; open: number[] }
+    const { epoch, place } = parseEventId(position, feed.parse)
+    return place !== undefined && epoch === history().epoch ? { place, open: new Set(open) } : undefined
+  }
 
   function wake(id: string, before?: Place): void {
     const own = held.get(id)
@@ -101,7 +114,8 @@ export function createHolding(ctx: SendingContext, { writer, list, history, isOv
     const known = list.learn(webhook)
     const isNear = before !== undefined && known.is_settled && known.position === webhook.position
     const place = isNear ? before : await startOf(webhook)
-    const own = createHeld({ webhook, opened, route: known.route, place, parked, used_at: ctx.now() })
+    const ahead = parseAhead(webhook)
+    const own = createHeld({ webhook, opened, route: known.route, place, ahead, parked, used_at: ctx.now() })
     known.is_settled = false
     held.set(id, own)
     sender.wake(own, history())

@@ -5,7 +5,7 @@ import { monotonicMicros } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { type EndReason, endWebhook } from './ending.ts'
-import { type Entry, endBusy, type Held, wasMissed } from './held.ts'
+import { type Entry, endBusy, endEntry, type Held, wasMissed, withoutSettled } from './held.ts'
 import { earlyAt } from './rules-schedule.ts'
 import {
   type DeliveryRow,
@@ -16,7 +16,7 @@ import {
   storeDelivery,
   trimDeliveries,
 } from './store-deliveries.ts'
-import { updateSending } from './store-sending.ts'
+import { type SendingState, updateSending } from './store-sending.ts'
 
 /** How long results are gathered, so that many share a transaction; they are stored within 250 ms. */
 const GATHER_MS = 50
@@ -49,18 +49,21 @@ export interface Result {
 export type Results = ReturnType<typeof createResults>
 
 /**
- * @param positionOf the text of a place
+ * @param placesOf the position of a webhook, and what is settled beyond it
  * @param stored is called with webhooks whose results are stored
  * @param lost is called with webhooks that another process has taken, or that their owners have changed
  */
 export function createResults(
-  ctx: Pick<Context, 'write' | 'now' | 'log' | 'mail'>,
+  ctx: Pick<Context, 'id' | 'write' | 'now' | 'log' | 'mail'>,
   {
     writer,
-    positionOf,
+    placesOf,
     stored,
     lost,
-  }: { writer: string; positionOf: (held: Held) => string } & Record<'stored' | 'lost', (held: Held) => void>,
+  }: {
+    writer: string
+    placesOf: (held: Held) => Pick<SendingState, 'position' | 'ahead'>
+  } & Record<'stored' | 'lost', (held: Held) => void>,
 ) {
   const waiting: Result[] = []
   const state: { failing_since: number | undefined; running: Promise<void> | undefined } = {
@@ -80,7 +83,7 @@ export function createResults(
   async function storeOf(tx: Tx, held: Held, results: Result[]): Promise<boolean> {
     const { id } = held.webhook
     const settled = new Set(results.flatMap(({ entry }) => entry ?? []))
-    const columns = { ...held.webhook, position: positionOf(withoutFirst(held, settled)) }
+    const columns = { ...held.webhook, ...placesOf(withoutSettled(held, settled)) }
     if (!(await updateSending(tx, writer, id, columns))) return false
     for (const { delivery, dropped, conversation_id } of results) {
       if (delivery) await storeDelivery(tx, delivery)
@@ -109,7 +112,7 @@ export function createResults(
   function settle(results: Result[], missing: ReadonlySet<Held>): void {
     for (const result of results) {
       const { held, entry, conversation_id, delivery, dropped, ended } = result
-      if (entry) held.entries.splice(held.entries.indexOf(entry), 1)
+      if (entry) endEntry(held, entry)
       endBusy(held, conversation_id, dropped ?? delivery?.id)
       if (held.webhook.event_order === 'conversation' || result.is_back) held.has_due = true
       if (ended || missing.has(held)) lost(held)
@@ -150,11 +153,6 @@ export function createResults(
     flush,
     close: () => timer.cancel(),
   }
-}
-
-/** A webhook as it is when these events are stored. */
-function withoutFirst(held: Held, settled: ReadonlySet<Entry>): Held {
-  return { ...held, entries: held.entries.filter((entry) => !settled.has(entry)) }
 }
 
 function byWebhook(results: readonly Result[]): Map<Held, Result[]> {

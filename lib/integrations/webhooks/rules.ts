@@ -86,6 +86,7 @@ export function planWebhook(made: Made, input: WebhookInput, trust: Trust): Webh
     signature: input.signature ?? 'v1',
     previous_secret: null,
     rotated_at: null,
+    ahead: null,
     description: input.description || null,
     status: isUnverified ? 'unverified' : 'active',
     disabled_reason: null,

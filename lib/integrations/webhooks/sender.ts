@@ -41,10 +41,11 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
     held.skip_to = undefined
     const news = await feed.news(from, PAGE)
     const placed = news.rows.map(([row, place], n) => ({ row, place, before: n === 0 ? from : news.rows[n - 1]![1] }))
-    const { read_before } = held
-    const wanted = placed.filter(
-      ({ row }) => isWanted(row, route) && !(read_before !== undefined && feed.includes(read_before, row)),
-    )
+    const { read_before, ahead } = held
+    const isSettled = (row: FeedRow) =>
+      (read_before !== undefined && feed.includes(read_before, row)) ||
+      (ahead !== undefined && feed.includes(ahead.place, row) && !ahead.open.has(row.id))
+    const wanted = placed.filter(({ row }) => isWanted(row, route) && !isSettled(row))
     const visible = await listVisibleRows(ctx, route.user_id, wanted)
     // What waits already has a row of its own: read again, it would begin anew, or wait for itself.
     const nameOf = (row: FeedRow) => toEventName(histories, row.id)
@@ -56,8 +57,11 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
     for (const { row, place, before } of fresh)
       held.entries.push({ row, before, position: eventId(epoch, feed.format(place)), phase: 'read' })
     held.place = news.place
-    if (news.isLast) held.read_before = news.place
-    else held.is_behind = true
+    if (news.isLast) {
+      held.read_before = news.place
+      // Not before: two processes may read the rows of overlapping transactions in another order.
+      held.ahead = undefined
+    } else held.is_behind = true
   }
 
   async function loadDue(held: Held): Promise<void> {

@@ -191,6 +191,8 @@ export const remove = useCase({
       if (!row) throw new ChatError('not_found')
       assertMadeBy(actor, row)
       await deleteWebhook(tx, id)
+      // A notification of it is shown no more.
+      if (row.user_id !== null) tx.publishCounts([row.user_id])
       audit(tx, actor, 'webhook.deleted', row)
     })
   },

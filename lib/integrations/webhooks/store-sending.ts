@@ -97,14 +97,14 @@ export async function isHeld(db: Queries, writer: string, id: string): Promise<b
 /** What sending has changed of a webhook. */
 export type SendingState = Pick<
   WebhookRow,
-  'position' | 'gap' | 'failing_since' | 'paused_until' | 'last_success_at' | 'last_failed'
+  'position' | 'ahead' | 'gap' | 'failing_since' | 'paused_until' | 'last_success_at' | 'last_failed'
 >
 
 /** Stores how far a webhook has come. @returns false if another process sends for it, or its owner has changed it */
 export async function updateSending(tx: Queries, writer: string, id: string, state: SendingState): Promise<boolean> {
   const count = await tx.run(
-    sql`UPDATE webhooks SET position = ${state.position}, gap = ${state.gap}, failing_since = ${state.failing_since},
-          paused_until = ${state.paused_until}, last_success_at = ${state.last_success_at},
+    sql`UPDATE webhooks SET position = ${state.position}, ahead = ${state.ahead}, gap = ${state.gap},
+          failing_since = ${state.failing_since}, paused_until = ${state.paused_until}, last_success_at = ${state.last_success_at},
           last_failed = ${state.last_failed}
       WHERE id = ${id} AND writer = ${writer} AND status = 'active'`,
   )

@@ -43,6 +43,8 @@ export interface WebhookRow {
   unverified_at: Micros | null
   /** The place in the feed before which all is settled, with the name of its history. */
   position: string
+  /** JSON: up to where beyond it all is settled but some events, and these; `null` if nothing is. */
+  ahead: string | null
   /** JSON: what the next `webhook.gap`s say. */
   gap: string | null
   failing_since: Micros | null
@@ -55,7 +57,7 @@ export interface WebhookRow {
 /** The columns of a {@link WebhookRow}. */
 export const WEBHOOK_COLUMNS = sql`id, user_id, bot_id, key_id, url, host, types, conversation_id, only_notified, bots,
   event_order, parallel, payload, has_content, signature, secret, previous_secret, rotated_at, public_key, headers,
-  header_names, description, status, disabled_reason, disabled_at, unverified_at, position, gap, failing_since,
+  header_names, description, status, disabled_reason, disabled_at, unverified_at, position, ahead, gap, failing_since,
   paused_until, last_success_at, last_failed, created_at`
 
 /** Takes the lease from the process that sends: it finds that when it stores results, and reads the webhook again. */
@@ -140,7 +142,7 @@ export async function insertWebhook(tx: Queries, row: WebhookRow): Promise<void>
               ${row.payload}, ${row.has_content}, ${row.signature}, ${row.secret}, ${row.previous_secret},
               ${row.rotated_at}, ${row.public_key}, ${row.headers}, ${row.header_names}, ${row.description},
               ${row.status}, ${row.disabled_reason}, ${row.disabled_at}, ${row.unverified_at}, ${row.position},
-              ${row.gap}, ${row.failing_since}, ${row.paused_until}, ${row.last_success_at}, ${row.last_failed},
+              ${row.ahead}, ${row.gap}, ${row.failing_since}, ${row.paused_until}, ${row.last_success_at}, ${row.last_failed},
               ${row.created_at})`,
   )
 }
@@ -160,13 +162,15 @@ export async function updateWebhook(tx: Queries, row: WebhookRow): Promise<void>
   )
 }
 
-/** Puts a webhook at a place of the feed: all before it is settled. */
+/** Puts a webhook at a place of the feed: all before it is settled, and nothing after it. */
 export async function setPosition(
   tx: Queries,
   id: string,
   { position, gap }: Pick<WebhookRow, 'position' | 'gap'>,
 ): Promise<void> {
-  await tx.run(sql`UPDATE webhooks SET position = ${position}, gap = ${gap}, ${RELEASED} WHERE id = ${id}`)
+  await tx.run(
+    sql`UPDATE webhooks SET position = ${position}, ahead = NULL, gap = ${gap}, ${RELEASED} WHERE id = ${id}`,
+  )
 }
 
 /** Takes the webhook from the process that sends, which reads it again, with its deliveries. */

@@ -280,7 +280,7 @@ function eventsOf(notifications: readonly MadeNotification[]): Ephemeral[] {
   const changes = new Map<string, Ephemeral>()
   const events: Ephemeral[] = []
   for (const { users, notification, shown } of notifications) {
-    const { conversation_id } = notification
+    const { conversation_id = '' } = notification
     for (const id of shown) changes.set(`${id} ${conversation_id}`, settingsUpdate(id, conversation_id))
     const event: EphemeralEvent = { type: 'notification.new', payload: { notification, unread: 0 } }
     events.push({ conversation_id, user_ids: users.map(({ user_id }) => user_id), event })

@@ -199,7 +199,7 @@ export const list_notifications = tool({
         id: IdText,
         kind: v.string(),
         at: v.string(),
-        conversation_id: IdText,
+        conversation_id: v.optional(IdText),
         root_id: v.optional(IdText),
         message_id: v.optional(IdText),
       }),

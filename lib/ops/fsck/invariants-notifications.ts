@@ -23,8 +23,8 @@ export function notificationInvariants(dialect: Dialect): Invariant[] {
       find: sql`SELECT n.id FROM notifications n LEFT JOIN users u ON u.id = n.user_id
                LEFT JOIN messages m ON m.id = coalesce(n.message_id, n.id)
               WHERE u.id IS NULL
-                 OR (n.kind <> 'added' AND (m.id IS NULL OR m.conversation_id <> n.conversation_id OR m.root_id <> n.root_id))
-                 OR (n.kind NOT IN ('direct', 'added') AND n.scope_id IS NULL AND (m.deleted_at IS NULL) <> (n.hidden IN (0, 2)))`,
+                 OR (n.kind NOT IN ('added', 'system') AND (m.id IS NULL OR m.conversation_id <> n.conversation_id OR m.root_id <> n.root_id))
+                 OR (n.kind NOT IN ('direct', 'added', 'system') AND n.scope_id IS NULL AND (m.deleted_at IS NULL) <> (n.hidden IN (0, 2)))`,
     },
   ]
 }

@@ -101,7 +101,7 @@ export const OWN_ROWS: Record<string, OwnRows> = {
   },
   notifications: {
     table: 'notifications',
-    columns: sql`id, kind, at, read_at, conversation_id, root_id, message_id, count`,
+    columns: sql`id, kind, at, read_at, conversation_id, root_id, message_id, count, webhook_id`,
     of: SELF,
     key: ['id'],
   },

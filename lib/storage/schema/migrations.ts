@@ -88,6 +88,7 @@ import { questionContext } from './0098-question-context.ts'
 import { variantsOfAnswers } from './0099-variants-of-answers.ts'
 import { authorization } from './0100-authorization.ts'
 import { answersByArrival } from './0101-answers-by-arrival.ts'
+import { failingWebhooks } from './0102-failing-webhooks.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -213,6 +214,7 @@ export const MIGRATIONS: readonly Migration[] = [
   variantsOfAnswers,
   authorization,
   answersByArrival,
+  failingWebhooks,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

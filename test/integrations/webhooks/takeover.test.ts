@@ -31,7 +31,10 @@ describeOnEachDatabase('webhooks of several processes', (openUrl) => {
     const { conversation_id } = await ada.conversations.create({ title: 'one' })
     await ada.participants.add(conversation_id, { user_id: grace.id })
     const post = (content: string, { chat } = service) => chat.messages.postRoot(other, conversation_id, { content })
-    return { receiver, url, config, service, actor, post }
+    const second = await ada.conversations.create({ title: 'two' })
+    await ada.participants.add(second.conversation_id, { user_id: grace.id })
+    const elsewhere = (content: string) => service.chat.messages.postRoot(other, second.conversation_id, { content })
+    return { receiver, url, config, service, actor, post, elsewhere }
   }
 
   it('sends each event from one of two processes, whichever has written it', async () => {
@@ -60,6 +63,65 @@ describeOnEachDatabase('webhooks of several processes', (openUrl) => {
     await post('three', node)
     // A death may repeat what was not stored.
     await vi.waitFor(() => expect([...new Set(receiver.contents())]).toEqual(['one', 'two', 'three']), PATIENT)
+  })
+
+  it.each(['none', 'conversation'] as const)(
+    'sends again only what was not settled when one has died behind an event that hangs, with the order `%s`',
+    async (order) => {
+      const { receiver, url, config, service, actor, post, elsewhere } = await setUp()
+      const { webhook } = await service.chat.webhooks.create(actor, { url: receiver.url, order })
+      await post('first')
+      await receiver.waitFor(1)
+      const isStored = async (count: number) => {
+        const { deliveries } = await service.chat.webhooks.listDeliveries(actor, webhook.id, { limit: 200 })
+        expect(deliveries.filter(({ status }) => status === 'delivered')).toHaveLength(count)
+      }
+      await vi.waitFor(() => isStored(1), PATIENT)
+      receiver.answer = ({ event }) => (event.data.message.content === 'hangs' ? () => {} : 204)
+      await post('hangs')
+      await receiver.waitFor(2)
+      const others = times(60, (n) => `${n}`)
+      for (const content of others) await elsewhere(content)
+      await vi.waitFor(() => isStored(1 + others.length), PATIENT)
+      receiver.answer = () => 204
+      // As if the process had died: its lease has lapsed, and what it stores is refused.
+      const node = await start(url, config)
+      await innerState(node.chat).db.write((tx) =>
+        tx.run(sql`UPDATE webhooks SET writer = 'dead', lease_expires_at = 1 WHERE id = ${webhook.id}`),
+      )
+      await post('last', node)
+      await vi.waitFor(() => expect(receiver.contents()).toContain('last'), PATIENT)
+      await vi.waitFor(() => expect(receiver.contents().filter((each) => each === 'hangs')).toHaveLength(2), PATIENT)
+      await vi.waitFor(() => isStored(3 + others.length), PATIENT)
+      expect(receiver.contents().toSorted()).toEqual(['first', 'hangs', 'hangs', 'last', ...others].toSorted())
+    },
+  )
+
+  it('sends all again from a place to which its owner has moved it, also what was settled out of order', async () => {
+    const { receiver, service, actor, post, elsewhere } = await setUp()
+    const { webhook } = await service.chat.webhooks.create(actor, { url: receiver.url })
+    await post('first')
+    await receiver.waitFor(1)
+    await vi.waitFor(
+      async () =>
+        expect((await service.chat.webhooks.get(actor, webhook.id)).webhook).toHaveProperty('last_success_at'),
+      PATIENT,
+    )
+    receiver.answer = ({ event }) => (event.data.message.content === 'hangs' ? () => {} : 204)
+    await post('hangs')
+    await receiver.waitFor(2)
+    await elsewhere('other')
+    await receiver.waitFor(3)
+    await vi.waitFor(async () => {
+      const row = await innerState(service.chat).db.get(sql`SELECT 1 AS found FROM webhooks WHERE ahead IS NOT NULL`)
+      expect(row).toBeDefined()
+    }, PATIENT)
+    receiver.answer = () => 204
+    await service.chat.webhooks.replay(actor, webhook.id, { since: webhook.position })
+    await vi.waitFor(
+      () => expect(receiver.contents().slice(3).toSorted()).toEqual(['first', 'hangs', 'other']),
+      PATIENT,
+    )
   })
 
   it('sends after a start what was written before it, and what waits for another attempt', async () => {

@@ -145,7 +145,7 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
 
     const { db } = innerState(service)
     await db.write(withoutSmallRows)
-    expect(await migrate(db)).toEqual(['0022-inboxes', '0056-notification-scopes'])
+    expect(await migrate(db)).toEqual(['0022-inboxes', '0056-notification-scopes', '0102-failing-webhooks'])
     expect(await inboxes()).toEqual(before)
     expect((await ada.threads.list(conversation_id)).threads).toEqual(threads)
     expect((await ada.messages.get(named.message_id)).mentions).toEqual({ user_ids: [grace.id, eve.id].sort() })
@@ -201,6 +201,7 @@ async function withoutSmallRows(tx: Queries): Promise<void> {
     sql`SELECT id, mentioned FROM messages WHERE mentioned IS NOT NULL`,
   )
   await tx.run(sql`DROP TABLE notifications`)
+  await tx.run(sql`ALTER TABLE webhooks DROP COLUMN ahead`)
   await tx.run(sql`DROP INDEX messages_with_mentions`)
   await tx.run(sql`DROP INDEX users_without_receipts`)
   await tx.run(sql`ALTER TABLE messages DROP COLUMN mentioned`)
@@ -217,5 +218,6 @@ async function withoutSmallRows(tx: Queries): Promise<void> {
   for (const row of notifications) await insert('notifications', row)
   for (const { id, mentioned } of messages)
     for (const user_id of mentioned.split(',')) await insert('mentions', { message_id: id, user_id })
-  await tx.run(sql`DELETE FROM migrations WHERE name IN ('0022-inboxes', '0056-notification-scopes')`)
+  await tx.run(sql`DELETE FROM migrations
+      WHERE name IN ('0022-inboxes', '0056-notification-scopes', '0102-failing-webhooks')`)
 }

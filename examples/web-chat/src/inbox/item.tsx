@@ -9,7 +9,7 @@ import { IconButton } from '../parts/icon-button.tsx'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime } from '../texts/time.ts'
 import { type InboxRow, unreadOf } from './rows.ts'
-import { isAnswer, sentenceOfRow } from './sentence.ts'
+import { isAnswer, nameOf, sentenceOfRow } from './sentence.ts'
 import { targetOfRow } from './target.ts'
 
 interface ItemProps {
@@ -41,11 +41,7 @@ export function InboxItem({ row, onOpen, onDone }: ItemProps) {
           onDone()
         }}
       >
-        {isAnswer(item) ? (
-          <AssistantAvatar />
-        ) : (
-          <Avatar id={actor_user_id ?? 'app'} name={people.nameOf(actor_user_id)} />
-        )}
+        {isAnswer(item) ? <AssistantAvatar /> : <Avatar id={actor_user_id ?? 'app'} name={nameOf(item, people)} />}
         <span class="name" dir="auto">
           {isUnread && <span class="hidden">{words.unread}</span>} {sentenceOfRow(row, people)}
           {isInRoom && ` ${words.place(titleOf(conversation))}`}

@@ -9,7 +9,7 @@ export function useNames(items: readonly Pick<Notification, 'actor_user_id' | 'c
   useEffect(() => {
     for (const { actor_user_id, conversation_id } of items) {
       if (actor_user_id === undefined || people.known.peek().has(actor_user_id)) continue
-      if (asked.current.has(conversation_id)) continue
+      if (conversation_id === undefined || asked.current.has(conversation_id)) continue
       asked.current.add(conversation_id)
       void people.load(conversation_id).catch(() => {})
     }

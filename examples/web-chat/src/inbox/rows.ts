@@ -21,7 +21,7 @@ export function rowsOf(notifications: readonly Notification[]): InboxRow[] {
 
 function keyOf({ id, kind, conversation_id, root_id, message_id }: Notification): string {
   if (kind === 'direct' || kind === 'added' || root_id === undefined) return id
-  return message_id === root_id ? conversation_id : root_id
+  return message_id === root_id ? (conversation_id ?? id) : root_id
 }
 
 /** Those of a row that are not read. */

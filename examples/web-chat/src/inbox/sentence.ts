@@ -28,6 +28,8 @@ export function sentenceOfRow(row: InboxRow, people: People): string {
   return texts.value.inbox.several(names, actors.length - names.length)
 }
 
-function nameOf(item: Notification, people: People): string {
+/** Who has caused it, or the host of the webhook that it is about. */
+export function nameOf(item: Notification, people: People): string {
+  if (item.webhook) return item.webhook.host
   return isAnswer(item) ? people.assistants.infoOf(undefined).title : people.nameOf(item.actor_user_id)
 }

@@ -2,8 +2,9 @@ import type { Notification } from 'chat-server/client'
 import { type Route, routeOfMessage } from '../app/route.ts'
 import { type InboxRow, unreadOf } from './rows.ts'
 
-/** Where a notification leads: to its message, or to the conversation that the user was added to. */
-export function targetOf({ conversation_id, root_id, message_id }: Notification, layout?: string): Route {
+/** Where a notification leads: to its message, to the conversation that the user was added to, or to the webhook. */
+export function targetOf({ conversation_id, root_id, message_id, webhook }: Notification, layout?: string): Route {
+  if (conversation_id === undefined) return { name: 'account', tab: 'webhooks', ...(webhook && { id: webhook.id }) }
   if (root_id === undefined) return { name: 'conversation', conversation_id }
   if (message_id === undefined) return { name: 'thread', conversation_id, root_id }
   return routeOfMessage({ conversation_id, root_id, message_id }, layout)

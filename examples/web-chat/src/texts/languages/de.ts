@@ -248,6 +248,7 @@ export const texts: Texts = {
         count === 1 ? `${name} hat dir geschrieben` : `${name} hat dir ${count} Nachrichten geschrieben`,
       added: (name) => `${name} hat dich in einen Raum geholt`,
       approval: (name) => `${name} bittet um deine Freigabe`,
+      system: (host) => `Dein Webhook an ${host} ist ausgeschaltet: fünf Tage lang gelang kein Aufruf`,
     },
     offer: 'Über Antworten benachrichtigen, während du weg bist?',
     not_now: 'Jetzt nicht',

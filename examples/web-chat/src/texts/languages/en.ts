@@ -128,6 +128,7 @@ export const texts = {
         count === 1 ? `${name} sent you a message` : `${name} sent you ${count} messages`,
       added: (name: string) => `${name} added you to a room`,
       approval: (name: string) => `${name} asks for your approval`,
+      system: (host: string) => `Your webhook to ${host} was disabled: no call succeeded for five days`,
     },
     offer: 'Get notified of replies while you’re away?',
     not_now: 'Not now',
