@@ -92,6 +92,7 @@ export function createWebhookEngine(ctx: SendingContext) {
 
   /** Stores that nothing waits for idle webhooks: the log need not be kept for them. */
   async function move(): Promise<void> {
+    await routing.catchUp()
     const place = routing.place()
     if (place === undefined || !routing.isIdle()) return
     const to = eventId(history().epoch, feed.format(place))
@@ -104,7 +105,6 @@ export function createWebhookEngine(ctx: SendingContext) {
   }
 
   async function look(): Promise<void> {
-    holding.retry()
     for (const id of await listWaitingWebhooks(db, writer, ctx.now())) holding.isDue(id)
     const { missed } = holding
     for (const id of missed.size > 0 ? await listFree(db, missed) : []) {
@@ -131,13 +131,17 @@ export function createWebhookEngine(ctx: SendingContext) {
     async tick(): Promise<void> {
       if (isOver() || !config.webhooks.enabled) return
       const n = state.ticks++
-      if (n % RELOADED === 0) await reload()
+      const isReload = n % RELOADED === 0
+      const isMove = n % MOVED === MOVED - 1
+      if (isReload) await reload()
       if (list.size() === 0) return
       routing.retry()
       if (n % RENEWED === 0) await holding.renew()
-      await look()
+      holding.retry()
+      // One statement in each tick, however many webhooks are idle.
+      if (isMove) await move()
+      else if (!isReload) await look()
       await holding.release()
-      if (n % MOVED === MOVED - 1) await move()
     },
 
     /** The levels of the webhooks for which this process sends. */

@@ -61,9 +61,9 @@ export function createRouting(
 
   const lookOn = repeatIfCalled(look)
 
-  function advance(): void {
+  async function advance(): Promise<void> {
     if (state.place === undefined) return
-    lookOn().then(
+    await lookOn().then(
       () => {
         state.isBehind = false
         warn.reset()
@@ -81,7 +81,9 @@ export function createRouting(
     /** Whether all rows were looked at that are known. */
     isIdle: () => lookOn.current() === undefined && !state.isBehind,
     /** Looks again, if the last look failed. */
-    retry: () => state.isBehind && advance(),
+    retry: () => state.isBehind && void advance(),
+    /** Looks at rows of types that no webhook wants, too: without it, nothing says that they are settled. */
+    catchUp: advance,
 
     /** Looks at rows from a place on. */
     async start(place: Place): Promise<void> {
@@ -89,7 +91,7 @@ export function createRouting(
       const wants = ({ type }: { type: string }) => byType.has(type)
       state.unwatch = await watch.add({ user_id: '', is_system: true, wants, wake: advance })
       // What was committed before it watched.
-      advance()
+      void advance()
     },
     async stop(): Promise<void> {
       state.unwatch?.()
