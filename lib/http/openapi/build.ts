@@ -12,6 +12,7 @@ import { namedHeadersIn } from './headers.ts'
 import { securitySchemes, toOperation } from './operation.ts'
 import { type Json, namedSchemasIn } from './schemas.ts'
 import { DESCRIPTION, TAGS } from './texts.ts'
+import { WEBHOOK_HEADERS, webhookCalls } from './webhooks.ts'
 
 /**
  * The OpenAPI 3.1 description of every route, derived from the route values.
@@ -30,7 +31,8 @@ export function openApiDocument(config: Config): Json {
   }
   const responses = { ...failureResponses(Object.values(all)), HeadersTooLarge: HEADERS_TOO_LARGE }
   const failures = failureSchemas(Object.values(all))
-  const used = { paths, responses, failures }
+  const webhooks = webhookCalls()
+  const used = { paths, webhooks, responses, failures }
   return {
     openapi: '3.1.0',
     info: {
@@ -43,9 +45,10 @@ export function openApiDocument(config: Config): Json {
     servers: [{ url: publicUrlOf(config) ?? (basePathOf(config) || '/') }],
     tags: tagsOf(Object.values(all)),
     paths,
+    webhooks,
     components: {
       securitySchemes: securitySchemes(config),
-      parameters: { RequestId: REQUEST_ID },
+      parameters: { RequestId: REQUEST_ID, ...WEBHOOK_HEADERS },
       headers: namedHeadersIn(used),
       responses,
       schemas: { ...withBounds(namedSchemasIn(used), config), ...failures },

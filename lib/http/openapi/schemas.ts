@@ -60,6 +60,8 @@ import * as bots from '../../integrations/bots/schema.ts'
 import * as hooks from '../../integrations/hooks/schema.ts'
 import * as webhooks from '../../integrations/webhooks/schema.ts'
 import * as deliveries from '../../integrations/webhooks/schema-deliveries.ts'
+import * as sent from '../../integrations/webhooks/schema-sent.ts'
+import { SENT_EVENTS } from '../../integrations/webhooks/sent-events.ts'
 import * as limits from '../../limits/schema.ts'
 import * as merging from '../../merging/schema.ts'
 import * as namedConversations from '../../openai-api/conversations/schema.ts'
@@ -107,6 +109,7 @@ const FEATURES: object[] = [
   hooks,
   webhooks,
   deliveries,
+  sent,
   identities,
   invites,
   keys,
@@ -203,6 +206,7 @@ for (const each of leavesOf(feed.FeedEvent)) {
   NAMED.set(each, `Feed${toPascal(typeOf(each)!)}Event`)
   if (!NAMED.has(schemaOf(data!))) NAMED.set(schemaOf(data!), `Feed${toPascal(typeOf(each)!)}Data`)
 }
+for (const [type, each] of SENT_EVENTS) NAMED.set(each, `Webhook${toPascal(type)}Event`)
 
 /** Response fields that are sent as headers: no body has them. */
 const SENT_AS_HEADERS = new Map<v.GenericSchema, string[]>()

@@ -11,6 +11,7 @@ import { STATUSES } from '../../../lib/core/errors.ts'
 import { openApiDocument, openApiRoutes } from '../../../lib/http/openapi/build.ts'
 import { errorsOf } from '../../../lib/http/openapi/errors.ts'
 import { convert } from '../../../lib/http/openapi/schemas.ts'
+import { SENT_EVENTS } from '../../../lib/integrations/webhooks/sent-events.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { innerState, startService } from '../../support/service.ts'
 
@@ -44,6 +45,7 @@ interface Document {
   servers: { url: string }[]
   tags: { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
+  webhooks: Record<string, { post: Operation }>
   components: {
     schemas: Record<string, { oneOf?: { $ref: string }[]; properties?: Record<string, Schema> }>
     responses: Record<string, Answer>
@@ -199,6 +201,27 @@ it('describes the responses to OpenAI clients: whole, in chunks, and failed', ()
   const { schema } = openApi.components.responses.ChatCompletionValidationFailed!.content!['application/json']!
   const { error } = schemaOf(schema).properties!
   expect(schemaOf(error!).properties!.code).toEqual({ type: 'string', enum: ['validation_failed'] })
+})
+
+it('describes what webhooks are sent: each event whole or thin, what is missing, tests and challenges', () => {
+  const own = ['webhook.gap', 'webhook.test', 'webhook.challenge']
+  expect(Object.keys(openApi.webhooks)).toEqual([...SENT_EVENTS.keys(), ...own])
+  expect(Object.keys(openApi.webhooks)).toEqual(
+    expect.arrayContaining(['message.new', 'command.invoked', 'user.merged']),
+  )
+  for (const type of ['message.delta', 'message.part', 'conversation.loaded'])
+    expect(openApi.webhooks).not.toHaveProperty([type])
+  const { post } = openApi.webhooks['message.new']!
+  expect(post.requestBody!.content['application/json']!.schema).toEqual({
+    anyOf: ['WebhookMessageNewEvent', 'WebhookThinEvent'].map((name) => ({ $ref: `#/components/schemas/${name}` })),
+  })
+  // The payload is that of the streams and of the feed.
+  const { properties } = openApi.components.schemas.WebhookMessageNewEvent!
+  expect(properties).toMatchObject({ data: openApi.components.schemas.FeedMessageNewEvent!.properties!.data })
+  expect(properties).not.toHaveProperty('position')
+  for (const { post } of Object.values(openApi.webhooks)) expect(post.security).toEqual([])
+  const ids = Object.values(openApi.webhooks).map(({ post }) => post.operationId)
+  expect(new Set([...ids, ...allRoutes.map(([name]) => name)]).size).toBe(ids.length + allRoutes.length)
 })
 
 it('refers only to what it defines, and defines only what it refers to', () => {
