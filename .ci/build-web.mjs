@@ -80,7 +80,7 @@ const COMMANDS = {
       loader: 'ts',
     }))
     onLoad(
-      { filter: /[\\/]web-chat[\\/]src[\\/]commands[\\/]call(-note)?\.tsx?$/, namespace: 'file' },
+      { filter: /[\\/]web-chat[\\/]src[\\/]commands[\\/](call|call-note|options)\.tsx?$/, namespace: 'file' },
       async ({ path }) => {
         const source = await readFile(path, 'utf8')
         const parts = `${STORE}/commands.ts`

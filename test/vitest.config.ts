@@ -17,6 +17,7 @@ function project(name: string, test: object): TestProjectInlineConfiguration {
         'chat-server/receive': fileURLToPath(new URL('../lib/receive/index.ts', import.meta.url)),
         'chat-server/web': fileURLToPath(new URL('../lib/web/index.ts', import.meta.url)),
         'chat-server/client/parts': fileURLToPath(new URL('../lib/client/store/parts.ts', import.meta.url)),
+        'chat-server/client': fileURLToPath(new URL('../lib/client/index.ts', import.meta.url)),
         'chat-server/testing': fileURLToPath(new URL('../lib/testing/index.ts', import.meta.url)),
         'chat-server': fileURLToPath(new URL('../lib/index.ts', import.meta.url)),
       },

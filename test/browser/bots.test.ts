@@ -59,6 +59,15 @@ describe.skipIf(!hasBrowser)('bots in the web chat', () => {
     await page.click('button:text-is("Enable again")')
     await page.waitForSelector('.identity .warning', { state: 'detached' })
     expect(await meOf(second)).toEqual([200, 'deploys'])
+    const bot_id = (await chat.bots.list(ada)).bots[0]!.id
+    await chat.users.change(ada, bot_id, { disabled: true })
+    await page.reload()
+    await page.waitForSelector(
+      '.sheet p:text-is("An administrator has disabled this bot. Only an administrator enables it again.")',
+    )
+    expect(await page.locator('button:text-is("Enable again")').allTextContents()).toEqual([])
+    await look(page, 'bot-disabled')
+    await chat.users.change(ada, bot_id, { disabled: false })
     await page.click('.sheet a:text("All bots")')
     await page.waitForSelector('#settings-title:focus')
     await page.waitForSelector('.items a:text-is("Deployments")')
@@ -145,6 +154,13 @@ describe.skipIf(!hasBrowser)('the integrations of a room', () => {
     await page.waitForSelector('.details .items li:has-text("Alerts")')
     await look(page, 'integrations')
     await lookInModes(page, 'integrations')
+
+    await chat.conversations.rename(ada, conversation_id, { frozen: true })
+    await page.waitForSelector('.details p:text-is("This room is frozen: its hooks post nothing until that ends.")')
+    expect((await fetch(address, { method: 'POST', headers, body: '{"content":"It still burns"}' })).status).toBe(409)
+    await look(page, 'integrations-frozen')
+    await chat.conversations.rename(ada, conversation_id, { frozen: false })
+    await page.waitForSelector('.details p:has-text("This room is frozen")', { state: 'detached' })
 
     await page.click('[aria-label="Delete Alerts"]')
     await page.click('dialog .danger')

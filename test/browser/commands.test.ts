@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CommandInvocation } from '../../lib/chat/commands/schema.ts'
 import { hasBrowser, type Page } from '../support/browser.ts'
 import { look, lookInModes } from './looks.ts'
@@ -20,9 +23,16 @@ const COMMANDS = [
   },
 ]
 
+const OPTIONS = [
+  { name: 'task', description: 'What to do', type: 'string' as const, required: true },
+  { name: 'place', description: 'Where', type: 'string' as const, choices: ['staging', 'New York'] },
+  { name: 'dry', description: 'Whether only to say it', type: 'boolean' as const },
+  { name: 'owner', description: 'Who does it', type: 'user' as const },
+]
+
 /** Ada in a conversation with her bot, which has two commands. */
-async function openRoom() {
-  const stage = await openStage({}, { bots: { enabled: true } })
+async function openRoom(config: object = {}) {
+  const stage = await openStage({}, { bots: { enabled: true }, ...config })
   const { page, ada } = await signInAsAda(stage)
   const { chat, url } = stage
   const { bot } = await chat.bots.create(ada, { username: 'deploys', display_name: 'Deploys' })
@@ -69,6 +79,8 @@ describe.skipIf(!hasBrowser)('commands in the web chat', () => {
     await page.waitForSelector(`${NOTE}:has-text("Which one")`)
 
     // What is missing is said, and nothing is sent.
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('.completion', { state: 'detached' })
     await page.keyboard.press('Enter')
     await page.waitForSelector(`${NOTE} [role=alert]:has-text("“version” is missing.")`)
     await look(page, 'command-refused')
@@ -99,6 +111,90 @@ describe.skipIf(!hasBrowser)('commands in the web chat', () => {
     expect(await nextCall()).toMatchObject({ name: 'help', options: {} })
     expect(problems).toEqual([])
   })
+
+  it('are given their options one by one, by the keys and by the pointer', async () => {
+    const { page, ada, bot, program, chat, problems, nextCall } = await openRoom()
+    const offered = () => page.locator('.completion [role=option] .name').allTextContents()
+    const commands = [{ name: 'plan', description: 'Plans', options: OPTIONS }]
+    await chat.commands.setOfBot(program, bot.id, { commands })
+    await page.click(BOX)
+    await page.keyboard.type('/pl')
+    await page.waitForSelector('.completion [role=option]')
+    await page.keyboard.press('Enter')
+    await expectText(page, '/plan ')
+    await expect.poll(offered, TIMEOUT).toEqual(['task:', 'place:', 'dry:', 'owner:'])
+    await page.waitForSelector('.completion [aria-selected=true]:has-text("(a text) required"):has-text("What to do")')
+    await page.waitForSelector('.completion [role=option]:has-text("(staging, New York)")')
+    await page.waitForSelector('[aria-live]:has-text("4 options, arrows choose one.")', { state: 'attached' })
+    await look(page, 'command-options')
+    await lookInModes(page, 'command-options')
+    await page.keyboard.press('Enter')
+    await expectText(page, '/plan task:')
+    await page.waitForSelector(`${NOTE} b:text-is("task")`)
+    // A name alone is no value.
+    await page.keyboard.press('Enter')
+    await page.waitForSelector(`${NOTE} [role=alert]:has-text("“task” is missing.")`)
+    await page.keyboard.type('paint ')
+    // It can be called as it is: Enter would do that, so none is chosen at first.
+    await expect.poll(offered, TIMEOUT).toEqual(['staging', 'New York', 'dry:', 'owner:'])
+    expect(await page.locator('.completion [aria-selected=true]').allTextContents()).toEqual([])
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.waitForSelector('.completion [aria-selected=true]:has-text("New York")')
+    await page.keyboard.press('Enter')
+    await expectText(page, '/plan task:paint place:"New York" ')
+    await page.click('.completion [role=option]:has-text("owner:")')
+    await expectText(page, '/plan task:paint place:"New York" owner:')
+    await page.click('.completion [role=option]:has-text("Ada Lovelace")')
+    await expectText(page, '/plan task:paint place:"New York" owner:@ada ')
+
+    // A wrong value is said once the word is whole.
+    await page.keyboard.type('dry:perhaps')
+    expect(await page.locator(`${NOTE} .error`).allTextContents()).toEqual([])
+    await page.keyboard.type(' ')
+    await page.waitForSelector(`${NOTE} [role=status]:has-text("“dry” is true or false.")`)
+    await look(page, 'command-wrong')
+    for (let n = 0; n < 'perhaps '.length; n++) await page.keyboard.press('Backspace')
+    await page.waitForSelector('.completion [role=option]:has-text("false")')
+    await page.keyboard.type('f')
+    await page.keyboard.press('Tab')
+    await expectText(page, '/plan task:paint place:"New York" owner:@ada dry:false ')
+    await page.keyboard.press('Enter')
+    await expectText(page, '')
+    expect((await nextCall()).options).toEqual({ task: 'paint', place: 'New York', owner: ada.user_id, dry: false })
+    expect(problems).toEqual([])
+  }, 60_000)
+
+  it('have no files: these stay for the next message, and go with a text that no bot has as a command', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'chat-web-files-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const { page, chat, ada, problems, conversation_id, nextCall } = await openRoom({
+      attachments: { enabled: true, storage: `fs:${folder}` },
+    })
+    await page.setInputFiles('.conversation .composer input[type=file]', [
+      { name: 'plan.txt', mimeType: 'text/plain', buffer: Buffer.from('all of it') },
+    ])
+    await page.waitForSelector('.draft-files li:has-text("plan.txt")')
+    await page.fill(BOX, '/help')
+    await page.waitForSelector('.composer [role=status]:has-text("Commands do not get files: they stay here")')
+    await look(page, 'command-files')
+    await page.press(BOX, 'Enter')
+    await expectText(page, '')
+    expect(await nextCall()).toMatchObject({ name: 'help', options: {} })
+    await page.waitForSelector('.draft-files li:has-text("plan.txt")')
+    expect(await page.locator('.message').allTextContents()).toEqual([])
+
+    await page.fill(BOX, '/shrug well')
+    await page.press(BOX, 'Enter')
+    await page.waitForSelector(`${NOTE}[role=alert]:has-text("No bot here has the command /shrug.")`)
+    await page.waitForSelector('.composer [role=status]:has-text("Commands do not get files")', { state: 'detached' })
+    await page.press(BOX, 'Enter')
+    await page.waitForSelector('.message:has-text("/shrug well"):has-text("plan.txt")')
+    await page.waitForSelector('.draft-files', { state: 'detached' })
+    const { messages } = await chat.messages.list(ada, conversation_id)
+    expect(messages.map(({ attachments }) => attachments?.map(({ name }) => name))).toEqual([['plan.txt']])
+    expect(problems).toEqual([])
+  }, 60_000)
 
   it('that no bot has are sent as a message once the user knows', async () => {
     const { page, problems } = await openRoom()

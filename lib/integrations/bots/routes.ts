@@ -22,7 +22,8 @@ export const list = route({
   path: '/api/bots',
   tag: 'Users',
   summary: 'List your bots',
-  description: 'All of them, oldest first; a disabled one has `disabled`. 404 unless `bots.enabled`.',
+  description:
+    'All of them, oldest first; a disabled one has `disabled` and `disabled_reason`. 404 unless `bots.enabled`.',
   access: 'session',
   output: Bots,
   run: service.listOwn,

@@ -42,6 +42,12 @@ export const Bot = v.object({
   ...Person.entries,
   owner_id: Id,
   description: v.optional(v.string()),
+  disabled_reason: v.optional(
+    v.pipe(
+      v.picklist(['user', 'admin']),
+      v.description('Of a disabled bot: who has disabled it. After `admin`, only an administrator enables it'),
+    ),
+  ),
   created_at: Instant,
 })
 export type Bot = v.InferOutput<typeof Bot>

@@ -32,7 +32,8 @@ export function listBots(db: Queries, ownerId: string): Promise<BotRow[]> {
 
 /** A row as the owner of the bot reads it. */
 export function toBot(row: BotRow, photos: Photos): Bot {
-  const { id, username, display_name, avatar_url, owner_id, description, created_at, disabled_at } = row
+  const { id, username, display_name, avatar_url, owner_id, description, created_at, disabled_at, disabled_by_owner } =
+    row
   return {
     id,
     username,
@@ -42,6 +43,7 @@ export function toBot(row: BotRow, photos: Photos): Bot {
     ...(disabled_at !== null && { disabled: true as const }),
     owner_id,
     ...(description && { description }),
+    ...(disabled_at !== null && { disabled_reason: disabled_by_owner === 1 ? ('user' as const) : ('admin' as const) }),
     created_at: toInstant(created_at),
   }
 }

@@ -197,12 +197,17 @@ describeOnEachDatabase('bots', (openUrl) => {
 
   it('is disabled by its owner; what an administrator has disabled, only an administrator enables', async () => {
     const { owner, bot, client } = await make()
-    expect((await owner.bots.change(bot.id, { disabled: true })).bot).toMatchObject({ disabled: true })
+    const shown = async () => (await owner.bots.list()).bots.find(({ id }) => id === bot.id)
+    const { bot: disabled } = await owner.bots.change(bot.id, { disabled: true })
+    expect(disabled).toEqual({ ...bot, disabled: true, disabled_reason: 'user' })
     expect(await codeOf(client.auth.me())).toBe('unauthenticated')
-    await owner.bots.change(bot.id, { disabled: false })
+    expect((await owner.bots.change(bot.id, { disabled: false })).bot).toEqual(bot)
     await client.auth.me()
     await owner.bots.change(bot.id, { disabled: true })
     await service.chat.users.change(OPERATOR, bot.id, { disabled: true })
+    expect(await shown()).toEqual({ ...bot, disabled: true, disabled_reason: 'admin' })
+    // It stays with the administrator when its owner disables it once more.
+    expect((await owner.bots.change(bot.id, { disabled: true })).bot).toMatchObject({ disabled_reason: 'admin' })
     expect(await failureOf(owner.bots.change(bot.id, { disabled: false }))).toEqual(['forbidden', 'role'])
     await service.chat.users.change(OPERATOR, bot.id, { disabled: false })
     await client.auth.me()

@@ -63,7 +63,7 @@ export function BotDetails({ bot, mayMake, onChanged }: BotDetailsProps) {
   )
 }
 
-/** Disables a bot for a while, or erases it. */
+/** Disables a bot for a while, or erases it. What an administrator has disabled, only an administrator enables. */
 function BotAccess({ bot, onChanged }: { bot: Bot; onChanged: () => void }) {
   const { client } = useApp()
   const words = botsTexts.value
@@ -75,11 +75,13 @@ function BotAccess({ bot, onChanged }: { bot: Bot; onChanged: () => void }) {
     onChanged()
   }
   const enable = useAction(() => change(false))
+  const isOfAdmin = bot.disabled_reason === 'admin'
   return (
     <section>
       <h3>{users.danger}</h3>
+      {isOfAdmin && <p>{words.disabled_by_admin}</p>}
       <p class="buttons start">
-        {bot.disabled ? (
+        {isOfAdmin ? null : bot.disabled ? (
           <button type="button" disabled={enable.isRunning} onClick={() => void enable.run()}>
             {users.enable}
           </button>

@@ -11,6 +11,7 @@ import { shortTime } from '../texts/time.ts'
 import { WebhookActions } from './webhook-actions.tsx'
 import { WebhookDeliveries } from './webhook-deliveries.tsx'
 import { WebhookForm } from './webhook-form.tsx'
+import { DEFAULT_PARALLEL } from './webhook-more.tsx'
 import { WebhookName } from './webhooks.tsx'
 
 export interface WebhookDetailsProps {
@@ -62,15 +63,21 @@ function Facts({ webhook }: { webhook: Webhook }) {
   const { conversations } = useReadable(useApp().store.conversations)
   const words = webhooksTexts.value
   const { types, conversation_id, order, payload, signature, last_success_at, created_at } = webhook
+  const { only, bots, bot_id, parallel, headers } = webhook
   const room = conversations.find((each) => each.id === conversation_id)
   return (
     <p class="hint">
       {[
         types.join(', '),
         conversation_id === undefined ? words.all_rooms : room ? words.in_room(titleOf(room)) : words.one_room,
+        // What is as it is without a choice of the user goes without saying.
+        ...(only === 'notified' ? [words.onlys.notified] : []),
+        ...(bots || bot_id !== undefined ? [] : [words.without_bots]),
         words.orders[order],
+        ...(parallel === DEFAULT_PARALLEL ? [] : [words.at_a_time(parallel)]),
         words.payloads[payload],
         words.signatures[signature],
+        ...(headers.length > 0 ? [words.with_headers(headers.join(', '))] : []),
         last_success_at ? words.last_success(shortTime(last_success_at)) : words.no_success,
         accountTexts.value.since(shortTime(created_at)),
       ].join(' · ')}

@@ -9,6 +9,8 @@ import { Form } from '../parts/form.tsx'
 import { Select } from '../parts/select.tsx'
 import { webhooksTexts } from '../texts/integrations.ts'
 import { useConfirmed } from './confirmed.tsx'
+import { headersIn } from './webhook-headers.ts'
+import { type WebhookChoices, WebhookMore } from './webhook-more.tsx'
 
 /** Of a new webhook, or of one that is changed: `null` for all rooms. */
 type Sent = Omit<WebhookInput, 'conversation_id'> & { conversation_id?: string | null }
@@ -21,29 +23,25 @@ interface WebhookFormProps {
   send: (input: Sent) => Promise<unknown>
 }
 
+const USUAL: WebhookChoices = { only: 'all', bots: undefined, order: 'none', payload: 'full', signature: 'v1' }
+
 /** What is sent where; of a webhook that exists, what can be changed of it. */
 export function WebhookForm({ webhook, bots, button, send }: WebhookFormProps) {
   const { conversations } = useReadable(useApp().store.conversations)
   const words = webhooksTexts.value
-  const [bot_id, setBot] = useState('')
+  const [bot_id, setBot] = useState(webhook?.bot_id ?? '')
   const [conversation_id, setConversation] = useState(webhook?.conversation_id ?? '')
-  const [order, setOrder] = useState<'none' | 'conversation'>(webhook?.order ?? 'none')
-  const [payload, setPayload] = useState<'full' | 'thin'>(webhook?.payload ?? 'full')
-  const [signature, setSignature] = useState<'v1' | 'v1a'>('v1')
+  const [choices, setChoices] = useState<WebhookChoices>(webhook ?? USUAL)
   const isUnlisted = conversation_id !== '' && conversations.every(({ id }) => id !== conversation_id)
   const { action, dialog } = useConfirmed(async (form: HTMLFormElement) => {
-    const { url = '', types = '', description = '' } = fieldsOf(form)
-    const names = types.split(/[\s,]+/).filter(Boolean)
-    const made = { ...(bot_id && { bot_id }), signature }
     await send({
-      url: url.trim(),
-      ...(names.length > 0 && { types: names }),
-      ...(description !== (webhook?.description ?? '') && { description }),
+      ...typedIn(form, webhook),
+      ...chosenIn(choices),
       ...(conversation_id !== (webhook?.conversation_id ?? '') && { conversation_id: conversation_id || null }),
-      ...{ order, payload },
-      ...(webhook === undefined && made),
+      ...(!webhook && bot_id && { bot_id }),
     })
-    if (!webhook) form.reset()
+    if (webhook) emptyOnceSent(form)
+    else form.reset()
   })
   return (
     <>
@@ -86,26 +84,6 @@ export function WebhookForm({ webhook, bots, button, send }: WebhookFormProps) {
           ]}
           onChange={setConversation}
         />
-        <Select
-          label={words.order}
-          value={order}
-          options={(['none', 'conversation'] as const).map((each) => [each, words.orders[each]])}
-          onChange={setOrder}
-        />
-        <Select
-          label={words.payload}
-          value={payload}
-          options={(['full', 'thin'] as const).map((each) => [each, words.payloads[each]])}
-          onChange={setPayload}
-        />
-        {!webhook && (
-          <Select
-            label={words.signature}
-            value={signature}
-            options={(['v1', 'v1a'] as const).map((each) => [each, words.signatures[each]])}
-            onChange={setSignature}
-          />
-        )}
         <Field
           label={words.description}
           name="description"
@@ -114,8 +92,37 @@ export function WebhookForm({ webhook, bots, button, send }: WebhookFormProps) {
           defaultValue={webhook?.description ?? ''}
           hint={words.description_hint}
         />
+        <WebhookMore webhook={webhook} isOfBot={bot_id !== ''} choices={choices} onChange={setChoices} />
       </Form>
       {dialog}
     </>
   )
+}
+
+/** What is written in the fields of the form. */
+function typedIn(form: HTMLFormElement, webhook: Webhook | undefined) {
+  const { url = '', types = '', description = '', parallel, headers = '', no_headers, since } = fieldsOf(form)
+  const names = types.split(/[\s,]+/).filter(Boolean)
+  const lines = headersIn(headers, webhooksTexts.value.headers_wrong)
+  return {
+    url: url.trim(),
+    ...(names.length > 0 && { types: names }),
+    ...(description !== (webhook?.description ?? '') && { description }),
+    parallel: Number(parallel),
+    ...((no_headers !== undefined || Object.keys(lines).length > 0) && { headers: lines }),
+    ...(since && { since: new Date(since).toISOString() }),
+  }
+}
+
+/** Empties what is sent once, so that the next change does not send it again. */
+function emptyOnceSent(form: HTMLFormElement): void {
+  for (const field of form.querySelectorAll<HTMLInputElement>('[name=since], [name=headers], [name=no_headers]')) {
+    field.value = ''
+    field.checked = false
+  }
+}
+
+/** What is chosen in its lists. */
+function chosenIn({ only, bots, order, payload, signature }: WebhookChoices) {
+  return { only, ...(bots !== undefined && { bots }), order, payload, signature }
 }

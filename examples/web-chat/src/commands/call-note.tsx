@@ -1,9 +1,11 @@
-import { type CommandOption, type CommandProblem, parseCommand } from 'chat-server/client'
+import type { CommandProblem } from 'chat-server/client'
 import { commandsOf } from 'chat-server/client/parts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { composeTexts } from '../texts/compose.ts'
 import { type CallResult, namesIn } from './call.ts'
+import { hintOf } from './hint.ts'
+import { finishedProblems, parseCall, waitingOption } from './options.ts'
 import { callNameOf, signatureOf } from './query.ts'
 
 interface CallNoteProps {
@@ -17,7 +19,8 @@ interface CallNoteProps {
 export function CallNote({ conversation_id, text, refusal }: CallNoteProps) {
   const { store, people } = useApp()
   const { commands } = useReadable(commandsOf(store).list(conversation_id))
-  const parsed = parseCommand(text, commands, namesIn(people, conversation_id))
+  const names = namesIn(people, conversation_id)
+  const parsed = parseCall(text, commands, names)
   const { commands: words } = composeTexts.value
   if (!parsed) return null
   const { command, name, problems, options } = parsed
@@ -27,7 +30,9 @@ export function CallNote({ conversation_id, text, refusal }: CallNoteProps) {
         {words.unknown(name)}
       </p>
     )
-  const next = command?.options?.find((option) => options[option.name] === undefined)
+  const waiting = waitingOption(text, commands, names)?.option
+  const next = waiting ?? command?.options?.find((option) => options[option.name] === undefined)
+  const wrong = refusal === 'refused' ? [] : finishedProblems(text, commands, names)
   return (
     <div class="call-note">
       {command && (
@@ -43,23 +48,27 @@ export function CallNote({ conversation_id, text, refusal }: CallNoteProps) {
           <b dir="auto">{next.name}</b> <span dir="auto">{next.description}</span> {hintOf(next)}
         </p>
       )}
+      <div class={wrong.length > 0 ? 'error' : undefined} role="status">
+        <Problems problems={wrong} name={name} />
+      </div>
       {refusal === 'refused' && problems.length > 0 && (
         <div class="error" role="alert">
-          <ul>
-            {problems.map((problem) => (
-              <li key={problem.message}>{sentenceOf(problem, name)}</li>
-            ))}
-          </ul>
+          <Problems problems={problems} name={name} />
         </div>
       )}
     </div>
   )
 }
 
-/** What may be given for an option. */
-function hintOf({ type, choices }: CommandOption): string {
-  const { types } = composeTexts.value.commands
-  return `(${choices ? choices.join(', ') : types[type]})`
+function Problems({ problems, name }: { problems: readonly CommandProblem[]; name: string }) {
+  if (problems.length === 0) return null
+  return (
+    <ul>
+      {problems.map((problem) => (
+        <li key={problem.message}>{sentenceOf(problem, name)}</li>
+      ))}
+    </ul>
+  )
 }
 
 /** A sentence for a problem, in the language of the page. */

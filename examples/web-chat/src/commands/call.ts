@@ -1,6 +1,7 @@
-import { parseCommand } from 'chat-server/client'
 import { commandsOf } from 'chat-server/client/parts'
 import type { App } from '../app/context.ts'
+import { nameOf } from '../app/people.ts'
+import { parseCall } from './options.ts'
 
 /** What has become of a text that calls a command. */
 export type CallResult = 'called' | 'unknown' | 'refused'
@@ -15,7 +16,7 @@ export async function callCommand(
   { conversation_id, root_id, text }: { conversation_id: string; root_id: string | undefined; text: string },
 ): Promise<CallResult> {
   const { commands } = await client.commands.list(conversation_id)
-  const parsed = parseCommand(text, commands, namesIn(people, conversation_id))
+  const parsed = parseCall(text, commands, namesIn(people, conversation_id))
   if (!parsed?.call) return parsed?.problems[0]?.code === 'unknown_command' ? 'unknown' : 'refused'
   await commandsOf(store).invoke(conversation_id, { ...parsed.call, ...(root_id !== undefined && { root_id }) })
   return 'called'
@@ -23,5 +24,7 @@ export async function callCommand(
 
 /** Participants by their usernames, which stand for their ids in a call. */
 export function namesIn(people: App['people'], conversation_id: string) {
-  return people.of(conversation_id).map(({ user_id: id, username }) => ({ id, username }))
+  return people.of(conversation_id).map((person) => {
+    return { id: person.user_id, username: person.username, name: nameOf(person) }
+  })
 }

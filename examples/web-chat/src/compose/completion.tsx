@@ -1,9 +1,10 @@
 import { commandsOf } from 'chat-server/client/parts'
-import type { RefObject, VNode } from 'preact'
+import type { RefObject } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type App, useApp } from '../app/context.ts'
 import type { OfferedAssistant } from '../app/offered-assistant.ts'
-import { commandsFor } from '../commands/choices.tsx'
+import { commandsFor, optionsFor } from '../commands/choices.tsx'
+import { type OfferedOption, type OptionQuery, optionEdit, optionQueryOf } from '../commands/options.ts'
 import { type CommandQuery, commandEdit, commandQueryOf } from '../commands/query.ts'
 import { type Emoji, findEmoji, withTone } from '../emoji/emoji.ts'
 import { keepRecent, skinTone } from '../emoji/kept-emoji.ts'
@@ -13,6 +14,7 @@ import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { composeTexts } from '../texts/compose.ts'
 import { language } from '../texts/language.ts'
+import { type Choice, Choices } from './choices.tsx'
 import { replaceIn } from './edit.ts'
 import { type EmojiQuery, emojiEdit, emojiQueryOf } from './emoji-query.ts'
 import { mentionChoices } from './mention-choices.ts'
@@ -29,20 +31,7 @@ type Query =
   | { kind: 'mention'; typed: MentionQuery }
   | { kind: 'emoji'; typed: EmojiQuery }
   | { kind: 'command'; typed: CommandQuery }
-
-/** What is offered for it. */
-export interface Choice {
-  id: string
-  sign: VNode
-  name: string
-  /** What it is in a text, if that is not what is seen. */
-  code?: string | undefined
-  /** What it does. */
-  description?: string
-  /** Whether it is all typed: then Enter sends it. */
-  isWhole?: boolean
-  take: () => void
-}
+  | { kind: 'option'; typed: OptionQuery }
 
 interface CompletionProps {
   field: RefObject<HTMLTextAreaElement | null>
@@ -59,16 +48,18 @@ export function Completion({ field, conversation_id, offered = [], onAssistant }
   const id = useId()
   const [query, setQuery] = useState<Query>()
   const [emoji, setEmoji] = useState<readonly Emoji[]>()
-  const [at, setAt] = useState(0)
+  const [at, setAt] = useState<number>()
   const [, setCommandsRead] = useState(0)
   const commands = commandsOf(app.store).list(conversation_id)
   const closed = useRef<number | undefined>(undefined)
   const choices = query ? choicesFor(query) : []
-  const chosen = Math.min(at, choices.length - 1)
+  const first = choices[0]?.isExtra ? -1 : 0
+  const chosen = Math.min(at ?? first, choices.length - 1)
 
   function choicesFor({ kind, typed }: Query): Choice[] {
     if (kind === 'mention') return namesFor(app, conversation_id, offered, typed, takeName)
     if (kind === 'command') return commandsFor(commands.getSnapshot().commands, typed, takeCommand)
+    if (kind === 'option') return optionChoices(typed)
     if (typed.isComplete) return []
     return findEmoji(emoji ?? [], typed.query, MAX_EMOJI).map((each) => {
       const sign = withTone(each, Number(skinTone.value))
@@ -82,6 +73,10 @@ export function Completion({ field, conversation_id, offered = [], onAssistant }
     })
   }
 
+  function optionChoices(typed: OptionQuery): Choice[] {
+    return optionsFor(app, conversation_id, commands.getSnapshot().commands, typed, takeOption)
+  }
+
   function takeName(typed: MentionQuery, { username, assistant }: MentionChoice): void {
     replaceIn(field.current!, mentionEdit(field.current!.value, typed, assistant ? undefined : username))
     if (assistant) onAssistant?.(assistant)
@@ -90,7 +85,12 @@ export function Completion({ field, conversation_id, offered = [], onAssistant }
 
   function takeCommand(typed: CommandQuery, name: string): void {
     replaceIn(field.current!, commandEdit(field.current!.value, typed, name))
-    setQuery(undefined)
+    read()
+  }
+
+  function takeOption(typed: OptionQuery, offered: OfferedOption): void {
+    replaceIn(field.current!, optionEdit(typed, offered))
+    read()
   }
 
   function takeEmoji(typed: EmojiQuery, sign: string): void {
@@ -101,26 +101,33 @@ export function Completion({ field, conversation_id, offered = [], onAssistant }
 
   function read(): void {
     const { value, selectionStart, selectionEnd } = field.current!
-    const next = selectionStart === selectionEnd ? queryOf(value, selectionStart) : undefined
+    const next = selectionStart === selectionEnd ? queryAt(value, selectionStart) : undefined
     if (next?.typed.start !== closed.current) closed.current = undefined
-    setAt(0)
+    setAt(undefined)
     setQuery(closed.current === undefined ? next : undefined)
     if (next?.kind !== 'emoji') return
     const complete = next.typed.isComplete && emoji?.find(({ codes }) => codes.includes(next.typed.query.toLowerCase()))
     if (complete) takeEmoji(next.typed, withTone(complete, Number(skinTone.value)))
   }
 
+  /** What no option is, such as a name in a text for a program, may be another query. */
+  function queryAt(value: string, caret: number): Query | undefined {
+    const option = optionQueryOf(value, caret)
+    const isOption = option && (commands.getSnapshot().status === 'loading' || optionChoices(option).length > 0)
+    return isOption ? { kind: 'option', typed: option } : queryOf(value, caret)
+  }
+
   function press(event: KeyboardEvent): void {
     if (choices.length === 0 || event.isComposing) return
     const { key } = event
     // The box sends it.
-    if (key === 'Enter' && choices[chosen]!.isWhole) {
+    if (key === 'Enter' && (chosen < 0 || choices[chosen]!.isWhole)) {
       setQuery(undefined)
       return
     }
-    if (key === 'ArrowDown' || key === 'ArrowUp')
-      setAt((chosen + (key === 'ArrowDown' ? 1 : choices.length - 1)) % choices.length)
-    else if ((key === 'Enter' || key === 'Tab') && !event.shiftKey) choices[chosen]!.take()
+    if (key === 'ArrowDown') setAt((chosen + 1) % choices.length)
+    else if (key === 'ArrowUp') setAt((chosen > 0 ? chosen : choices.length) - 1)
+    else if ((key === 'Enter' || key === 'Tab') && !event.shiftKey) choices[Math.max(chosen, 0)]!.take()
     else if (key === 'Escape') {
       closed.current = query!.typed.start
       setQuery(undefined)
@@ -130,7 +137,7 @@ export function Completion({ field, conversation_id, offered = [], onAssistant }
     event.stopImmediatePropagation()
   }
 
-  const isOfCommands = query?.kind === 'command'
+  const isOfCommands = query?.kind === 'command' || query?.kind === 'option'
   useEffect(() => {
     if (!isOfCommands) return
     // What a bot has set since is read, too.
@@ -180,7 +187,7 @@ export function Completion({ field, conversation_id, offered = [], onAssistant }
     if (!isOpen) return
     const { current } = field
     current?.setAttribute('aria-controls', id)
-    current?.setAttribute('aria-activedescendant', `${id}-${chosen}`)
+    if (chosen >= 0) current?.setAttribute('aria-activedescendant', `${id}-${chosen}`)
     return () => {
       current?.removeAttribute('aria-controls')
       current?.removeAttribute('aria-activedescendant')
@@ -202,13 +209,14 @@ function queryOf(text: string, caret: number): Query | undefined {
 function labelOf({ kind }: Query): string {
   const { completion, emoji, commands } = composeTexts.value
   if (kind === 'command') return commands.title
+  if (kind === 'option') return commands.options
   return kind === 'mention' ? completion.mention : emoji.title
 }
 
 /** How many were found, in words. */
 function foundText({ kind }: Query): (count: number) => string {
   const { completion, emoji, commands } = composeTexts.value
-  return { mention: completion.names, emoji: emoji.found, command: commands.found }[kind]
+  return { mention: completion.names, emoji: emoji.found, command: commands.found, option: commands.suggested }[kind]
 }
 
 function namesFor(
@@ -234,48 +242,5 @@ function signOf({ id, assistant, name }: MentionChoice) {
     <span class="avatar sign" aria-hidden="true">
       <Icon name="people" />
     </span>
-  )
-}
-
-interface ChoicesProps {
-  id: string
-  label: string
-  choices: readonly Choice[]
-  chosen: number
-}
-
-function Choices({ id, label, choices, chosen }: ChoicesProps) {
-  return (
-    <div class="completion" role="listbox" id={id} aria-label={label}>
-      {choices.map((choice, index) => (
-        <div
-          key={choice.id}
-          id={`${id}-${index}`}
-          role="option"
-          tabIndex={-1}
-          aria-selected={index === chosen}
-          onPointerDown={(event) => {
-            // The field keeps the focus.
-            event.preventDefault()
-            choice.take()
-          }}
-        >
-          {choice.sign}
-          <span class="name" dir="auto">
-            {choice.name}
-          </span>
-          {choice.code && (
-            <small>
-              <bdi>{choice.code}</bdi>
-            </small>
-          )}
-          {choice.description && (
-            <small class="about" dir="auto">
-              {choice.description}
-            </small>
-          )}
-        </div>
-      ))}
-    </div>
   )
 }

@@ -26,6 +26,7 @@ import { askedAssistant } from './asked-assistant.ts'
 import { type Draft, keepDraft, readDraft } from './drafts.ts'
 import { continueList, dropOf, pasteInto } from './field-events.ts'
 import { hasAsked, noteQuestion } from './noticed.ts'
+import { TooLong } from './too-long.tsx'
 
 const Completion = lazy(() => import('./completion.tsx').then(({ Completion }) => Completion))
 const Calls = lazy(() => import('../commands/calls.tsx').then(({ Calls }) => Calls))
@@ -89,8 +90,12 @@ export function Composer(props: ComposerProps) {
   const files = useFiles(conversation_id, place, draft?.files, (kept) => keep({ files: kept }))
   const [isDropping, setDropping] = useState(false)
   const [isFormatting, setFormatting] = useState(false)
-  // A question to the assistant has no files: they wait for the next message.
-  const hasFiles = !asks && files.uploads.length > 0
+  const [refusal, setRefusal] = useState<CallResult>()
+  const isCommand = !asks && isCall(text)
+  // What no bot has as a command is a message, once the user knows.
+  const callsCommand = isCommand && refusal !== 'unknown'
+  // Neither a question to the assistant nor a call has files: they wait for the next message.
+  const hasFiles = !asks && !callsCommand && files.uploads.length > 0
   const isReady = (text.trim() !== '' || hasFiles) && !(hasFiles && files.haveFailed) && excess <= 0
   // The next question waits for the answer.
   const canSend = isReady && !(asks && running !== undefined)
@@ -101,9 +106,7 @@ export function Composer(props: ComposerProps) {
   const leave = useRef<(() => void) | undefined>(undefined)
   leave.current = waits ? () => sendLater(place, files.added, post) : undefined
   useEffect(() => () => leave.current?.(), [])
-  const [refusal, setRefusal] = useState<CallResult>()
   const isCalling = useRef(false)
-  const callsCommand = !asks && !hasFiles && isCall(text)
   const root_id = place === conversation_id ? undefined : place
   const calls = useReadable(commandsOf(store).calls(conversation_id)).filter((each) => each.root_id === root_id)
   const wasTalk = useRef(isTalk)
@@ -141,8 +144,7 @@ export function Composer(props: ComposerProps) {
 
   function send(): void {
     if (!canSend) return
-    // What no bot has as a command is a message, once the user knows.
-    if (callsCommand && refusal !== 'unknown') {
+    if (callsCommand) {
       void call()
       return
     }
@@ -173,6 +175,12 @@ export function Composer(props: ComposerProps) {
     }
   }
 
+  function makeFile(): void {
+    files.add([new File([text], 'message.md', { type: 'text/markdown' })])
+    change('')
+    field.current?.focus()
+  }
+
   function post(): void {
     change('')
     const taken = hasFiles ? files.take() : []
@@ -196,10 +204,15 @@ export function Composer(props: ComposerProps) {
     >
       {hasOld && <NotSent user_id={user_id} place={place} />}
       {(files.uploads.length > 0 || files.refusal) && (
-        <DraftList {...files} isAsking={asks} isWaiting={waits} onCancel={() => setWaiting(false)} />
+        <DraftList
+          {...files}
+          kept={asks ? 'not_asked' : callsCommand ? 'not_called' : undefined}
+          isWaiting={waits}
+          onCancel={() => setWaiting(false)}
+        />
       )}
       {calls.length > 0 && <Calls conversation_id={conversation_id} calls={calls} />}
-      {callsCommand && <CallNote conversation_id={conversation_id} text={text.trim()} refusal={refusal} />}
+      {isCommand && <CallNote conversation_id={conversation_id} text={text} refusal={refusal} />}
       {notice && (
         <p class="note assistant-notice" dir="auto">
           {notice}
@@ -277,24 +290,7 @@ export function Composer(props: ComposerProps) {
           onPointerDown={(event) => event.preventDefault()}
         />
       )}
-      {excess > 0 && (
-        <p class="error" role="alert">
-          {composer.too_long(excess)}{' '}
-          {attachments && (
-            <button
-              type="button"
-              class="link"
-              onClick={() => {
-                files.add([new File([text], 'message.md', { type: 'text/markdown' })])
-                change('')
-                field.current?.focus()
-              }}
-            >
-              {composer.as_file}
-            </button>
-          )}
-        </p>
-      )}
+      {excess > 0 && <TooLong excess={excess} onFile={attachments && makeFile} />}
     </form>
   )
 }

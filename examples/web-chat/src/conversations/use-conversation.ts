@@ -23,6 +23,8 @@ export type OpenConversation = Pick<
   | 'auto_join'
   | 'assistant'
 > & {
+  /** Missing for a user who does not participate. */
+  role?: ConversationSummary['role']
   unread_replies?: number
   /** `false` for a user who reads an open room without participating. */
   joined?: false

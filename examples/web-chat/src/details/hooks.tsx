@@ -15,7 +15,7 @@ import { shortTime } from '../texts/time.ts'
 import type { TabProps } from './pane.tsx'
 
 /** The addresses at which tools post into a room: each is shown once, with a command that tries it. */
-export function Hooks({ conversation: { id: conversation_id } }: TabProps) {
+export function Hooks({ conversation: { id: conversation_id, frozen_at } }: TabProps) {
   const { client } = useApp()
   const words = hooksTexts.value
   const { since } = accountTexts.value
@@ -31,6 +31,7 @@ export function Hooks({ conversation: { id: conversation_id } }: TabProps) {
     <section>
       <h3>{words.title}</h3>
       <p class="hint">{words.text}</p>
+      {frozen_at && <p>{words.frozen}</p>}
       <ErrorNote error={error} onRetry={reload} />
       {!value && !error && <Waiting kind="item" onRetry={reload} />}
       {value?.hooks.length === 0 && <p class="quiet">{words.none}</p>}
@@ -47,9 +48,11 @@ export function Hooks({ conversation: { id: conversation_id } }: TabProps) {
           </li>
         ))}
       </ul>
-      <Form action={create.action} button={words.create}>
-        <Field label={words.name} name="name" autocomplete="off" maxLength={100} hint={words.name_hint} required />
-      </Form>
+      {!frozen_at && (
+        <Form action={create.action} button={words.create}>
+          <Field label={words.name} name="name" autocomplete="off" maxLength={100} hint={words.name_hint} required />
+        </Form>
+      )}
       {create.dialog}
       {created && <HookShown {...created} onClose={() => setCreated(undefined)} />}
       {removing && (

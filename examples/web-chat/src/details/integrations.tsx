@@ -1,5 +1,6 @@
 import { useApp } from '../app/context.ts'
 import { Hooks } from './hooks.tsx'
+import { manages } from './managing.ts'
 import type { TabProps } from './pane.tsx'
 import { RoomBots } from './room-bots.tsx'
 
@@ -9,7 +10,7 @@ export function Integrations(props: TabProps) {
   return (
     <>
       {features.bots && <RoomBots {...props} />}
-      {features.hooks && props.conversation.can.includes('manage') && <Hooks {...props} />}
+      {features.hooks && manages(features, props.conversation) && <Hooks {...props} />}
     </>
   )
 }

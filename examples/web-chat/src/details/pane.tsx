@@ -16,6 +16,7 @@ import { texts } from '../texts/texts.ts'
 import { About } from './about.tsx'
 import { Files } from './files.tsx'
 import { InviteLinks } from './invite-links.tsx'
+import { manages } from './managing.ts'
 import { Notifications } from './notifications.tsx'
 import { People } from './people.tsx'
 import { Pins } from './pins.tsx'
@@ -44,7 +45,7 @@ const TABS: Record<DetailsTab, ComponentType<TabProps>> = {
 type Offer = (
   can: OpenConversation['can'],
   features: Capabilities,
-  place: { isOutside: boolean; isDirect: boolean },
+  place: { isOutside: boolean; isDirect: boolean; isManaged: boolean },
 ) => boolean
 
 const OFFERED: Partial<Record<DetailsTab, Offer>> = {
@@ -54,7 +55,7 @@ const OFFERED: Partial<Record<DetailsTab, Offer>> = {
   policies: (can) => can.some((act) => act === 'policy' || act === 'publish' || act === 'freeze'),
   invites: (can) => can.includes('invite'),
   // Between two people there is no place for another one.
-  integrations: (can, { bots, hooks }, { isDirect }) => !isDirect && (bots || (hooks && can.includes('manage'))),
+  integrations: (_can, { bots, hooks }, { isDirect, isManaged }) => !isDirect && (bots || (hooks && isManaged)),
 }
 
 interface PaneProps {
@@ -77,7 +78,11 @@ export function DetailsPane({ conversation, error, onRetry, conversation_id, tab
   useLayoutEffect(() => heading.current?.focus(), [])
   useEscape(() => goTo({ name: 'conversation', conversation_id }))
 
-  const place = { isOutside: conversation?.joined === false, isDirect: conversation?.direct === true }
+  const place = {
+    isOutside: conversation?.joined === false,
+    isDirect: conversation?.direct === true,
+    isManaged: conversation !== undefined && manages(features, conversation),
+  }
   const isOffered = (name: DetailsTab): boolean => OFFERED[name]?.(conversation?.can ?? [], features, place) ?? true
   const offered = DETAILS_TABS.filter(isOffered)
   const current = offered.find((name) => name === tab) ?? 'about'

@@ -1,13 +1,13 @@
 import type { Conversation } from 'chat-server/client'
-import { useContext, useId } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import type { OfferedAssistant } from '../app/offered-assistant.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
-import { FormError, messageFor } from '../parts/form-error.ts'
 import { useLoad } from '../parts/load.ts'
+import { TextArea } from '../parts/text-area.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
@@ -98,32 +98,14 @@ function Chosen({ read: { id, assistant }, offered, onSaved }: ChosenProps) {
           ))}
         </select>
       </div>
-      <Prompt prompt={assistant?.prompt} />
-    </Form>
-  )
-}
-
-function Prompt({ prompt = '' }: { prompt: string | undefined }) {
-  const id = useId()
-  const words = roomTexts.value.roomAssistant
-  const wrong = messageFor(useContext(FormError), PROMPT)
-  return (
-    <div class="field">
-      <label for={id}>{words.prompt}</label>
-      <textarea
-        id={id}
+      <TextArea
+        label={words.prompt}
+        hint={words.prompt_hint}
         name={PROMPT}
         rows={4}
-        dir="auto"
         maxLength={MAX_PROMPT}
-        defaultValue={prompt}
-        aria-describedby={`${id}-hint`}
-        aria-invalid={wrong !== undefined || undefined}
+        text={assistant?.prompt ?? ''}
       />
-      {wrong && <small class="wrong">{wrong}</small>}
-      <small id={`${id}-hint`} class="hint">
-        {words.prompt_hint}
-      </small>
-    </div>
+    </Form>
   )
 }

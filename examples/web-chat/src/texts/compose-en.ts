@@ -6,6 +6,7 @@ export const texts = {
     uploading: (name: string) => `${name} is being sent`,
     failed: 'was not sent',
     not_asked: 'The assistant does not get files: they stay here for your next message.',
+    not_called: 'Commands do not get files: they stay here for your next message.',
     waits: 'Your message is sent once the files are uploaded.',
   },
   refusals: {
@@ -28,6 +29,9 @@ export const texts = {
   commands: {
     title: 'Commands',
     found: (count: number) => (count === 1 ? '1 command, Enter takes it.' : `${count} commands, arrows choose one.`),
+    options: 'Options of the command',
+    required: 'required',
+    suggested: (count: number) => (count === 1 ? '1 option, Tab takes it.' : `${count} options, arrows choose one.`),
     waiting: (bot: string) => `Waiting for ${bot}…`,
     unanswered: (bot: string) => `${bot} has not answered.`,
     unknown: (name: string) => `No bot here has the command /${name}. Send again to post this text as a message.`,
