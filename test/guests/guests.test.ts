@@ -3,6 +3,7 @@ import { createAdminClient } from '../../lib/client/admin.ts'
 import { SECOND } from '../../lib/core/units.ts'
 import { eraseUnused } from '../../lib/guests/expiring.ts'
 import { type ChatError, OPERATOR } from '../../lib/index.ts'
+import { png } from '../files/pictures/make.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpNodes, setUpService, startNodes } from '../support/describe-service.ts'
@@ -178,6 +179,7 @@ describeOnEachDatabase('guests', (openUrl) => {
     expect(await failureOf(service.chat.auth.changeProfile(actor, { username: 'support' }))).toEqual(refused)
     expect(await failureOf(service.chat.conversations.create(actor, { title: 'Mine' }))).toEqual(refused)
     expect(await failureOf(service.chat.emails.sendVerification(actor))).toEqual(refused)
+    expect(await failureOf(service.chat.auth.setAvatar(actor, png(2, 2)))).toEqual(refused)
     const { user } = await guest.client.auth.changeProfile({ display_name: 'Another' })
     expect(user.display_name).toBe('Another')
     const conflict = { code: 'conflict', reason: 'guest' }

@@ -14,7 +14,7 @@ export const setAvatar = route({
   metrics: false,
   summary: 'Set your photo',
   description:
-    'The body is the picture: JPEG, PNG or WebP by its first bytes, whatever `Content-Type` says, of at most `avatars.max_bytes` and 4,096 pixels a side. Metadata, animation and what follows the picture are removed. Every photo has a new URL, and the one before is 404. Ten an hour, refused ones too. `conflict` while the application around the service has a photo of you.',
+    'The body is the picture: JPEG, PNG or WebP by its first bytes, whatever `Content-Type` says, of at most `avatars.max_bytes` and 4,096 pixels a side. Metadata, animation and what follows the picture are removed. Every photo has a new URL, and the one before is 404. Ten an hour, refused ones too. Guests set none. `conflict` while the application around the service has a photo of you.',
   access: 'session',
   bytes: { bytes: ({ avatars }) => avatars.max_bytes, seconds: PHOTO_SECONDS, is_free: true },
   before: async ({ chat }) => service.assertEnabled(contextOf(chat)),

@@ -6,7 +6,7 @@ import { isOwnPhoto, photosOf } from '../../accounts/users/photos.ts'
 import { findUser, lockUser, type UserRow } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
 import { assertMayWrite } from '../../core/access.ts'
-import { type Actor, assertAdmin, assertPerson } from '../../core/actor.ts'
+import { type Actor, assertAdmin, assertPerson, refuseGuests } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { PHOTO_TYPES } from '../../core/file-types.ts'
 import type { NamesOf } from '../../core/known-names.ts'
@@ -36,7 +36,7 @@ export function assertEnabled({ config }: Pick<Context, 'config'>): void {
  * It replaces the one before, whose URL ends.
  *
  * @param bytes the picture, or a function that reads it into the buffer that it gets, and returns what it has read
- * @throws ChatError `not_found` where users set no photos; `forbidden` for a read-only user and a system actor; `rate_limited`
+ * @throws ChatError `not_found` where users set no photos; `forbidden` for a guest, a read-only user and a system actor; `rate_limited`
  *   after ten in an hour, refused ones too; `conflict` while the host has a photo of the user; `payload_too_large`;
  *   `unsupported_media_type`; `validation_failed` for a broken or animated picture, and one of more than 4,096 pixels a side;
  *   `storage_full`, `unavailable`
@@ -45,6 +45,8 @@ export async function setAvatar(ctx: Context, actor: Actor, bytes: Uint8Array | 
   assertEnabled(ctx)
   assertPerson(actor)
   assertMayWrite(ctx.access, actor)
+  // Its bytes are public, and a visitor without a sign-in answers for none.
+  refuseGuests(actor)
   if (!(bytes instanceof Uint8Array) && typeof bytes !== 'function') throw invalid('must be a Uint8Array')
   const { user_id } = actor
   await spendPhoto(ctx, user_id)

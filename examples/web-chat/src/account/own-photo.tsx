@@ -27,7 +27,7 @@ export function OwnPhoto({ user }: { user: User }) {
   })
   const words = photoTexts.value
   const { avatar_url } = user
-  if (!features.avatars || user.roles.every((role) => role === 'read_only')) return null
+  if (!features.avatars || user.kind === 'guest' || user.roles.every((role) => role === 'read_only')) return null
   if (avatar_url && !avatar_url.includes(OWN)) return <p class="quiet">{words.of_host}</p>
 
   async function choose(file: File | undefined): Promise<void> {
