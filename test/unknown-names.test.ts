@@ -12,7 +12,14 @@ import { ADMIN_OPERATIONS } from '../lib/client/admin-operations.ts'
 import { createChatClient, streamMessage } from '../lib/client/index.ts'
 import type { Operation } from '../lib/client/operation.ts'
 import { OPERATIONS } from '../lib/client/operations.ts'
-import { ChatProvider, useConversation, useConversations, useSearch, useSeen } from '../lib/client/react/index.ts'
+import {
+  ChatProvider,
+  useConversation,
+  useConversations,
+  useDirectory,
+  useSearch,
+  useSeen,
+} from '../lib/client/react/index.ts'
 import { createChatStore } from '../lib/client/store/index.ts'
 import { createMessageSearch, inboxOf, searchMessages, searchOf, seenOf } from '../lib/client/store/parts.ts'
 import { USE_CASES } from '../lib/features.ts'
@@ -115,6 +122,7 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'ChatClient.upload(options)': (bad) => client.upload('x', new Blob(['x']), bad),
   'createChatStore(options)': (bad) => createChatStore(client, bad),
   'ChatStore.post(post)': (bad) => store.post(bad),
+  'ChatStore.directory(options)': (bad) => store.directory(bad),
   'ChatStore.conversation(options)': (bad) => store.conversation('x', bad),
   'StoreInbox.notifications(filter)': (bad) => inboxOf(store).notifications(bad),
   'createMessageSearch(options)': (bad) => createMessageSearch(client, bad),
@@ -123,6 +131,7 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'StoreSeen.observe(options)': (bad) => seenOf(store).observe({} as Element, {} as never, bad),
   'streamMessage(input)': (bad) => streamMessage(client, 'x', bad),
   'useConversations(options)': (bad) => render(() => useConversations(bad)),
+  'useDirectory(options)': (bad) => render(() => useDirectory(bad)),
   'useConversation(options)': (bad) => render(() => useConversation('x', bad)),
   'useSearch(options)': (bad) => render(() => useSearch(undefined, bad)),
   'useSeen(options)': (bad) => render(() => useSeen({} as never, bad)),

@@ -12,6 +12,7 @@ import type {
   Connection,
   ConversationSettingsView,
   ConversationsView,
+  DirectoryView,
   MeView,
   Partner,
   Section,
@@ -141,6 +142,11 @@ export function useConversations(
   const { section } = options
   const list = useList(options.archived ? archived : section ? conversations({ section }) : conversations)
   return useMemo(() => ({ ...list, openDirect, markAllRead }), [list, openDirect, markAllRead])
+}
+
+/** The public rooms by title; with a query, those whose titles fit it. */
+export function useDirectory(options: { query?: string | undefined } = {}): DirectoryView & ListActions {
+  return useList(useChatStore().directory(options))
 }
 
 /** The user's own settings for a conversation. */

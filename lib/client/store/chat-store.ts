@@ -11,6 +11,7 @@ import type { Connection, MeView } from './feed.ts'
 import type {
   ConversationSettingsView,
   ConversationsView,
+  DirectoryView,
   NewPost,
   Partner,
   Section,
@@ -61,6 +62,8 @@ export interface ChatStore {
   conversations: ConversationLists
   /** The conversations that the user has archived. */
   archived: ReadableList<ConversationsView>
+  /** The public rooms by title; with a query, those whose titles fit it. */
+  directory(options?: { query?: string | undefined }): ReadableList<DirectoryView>
   /** The unread messages in all conversations that `conversations` has. */
   unread: Readable<number>
   /** The number of unread notifications of the user; `inboxOf` of `chat-server/client/parts` has the notifications. */

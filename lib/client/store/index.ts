@@ -7,6 +7,7 @@ import { createCache } from './cache.ts'
 import type { Readable } from './cell.ts'
 import type { ChatStore, ChatStoreOptions, ReadableList } from './chat-store.ts'
 import { type ConversationsId, conversationsPlan, settingsPlan } from './conversations.ts'
+import { directoryPlan } from './directory.ts'
 import { createFeed, type Feed } from './feed.ts'
 import { createOutbox } from './outbox.ts'
 import { createResource } from './resource.ts'
@@ -23,6 +24,7 @@ export type { Loading } from './resource.ts'
 export type {
   ConversationSettingsView,
   ConversationsView,
+  DirectoryView,
   MessagesView,
   NewPost,
   Partner,
@@ -84,6 +86,7 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
   const pendingIn = (id: string) => () => outbox.list((post) => post.root_id === id)
   const threads = resources((id) => threadPlan(client, id, userId, pendingIn(id)), 'thread')
   const [active, archived] = [conversations.get(''), conversations.get('archived')]
+  const directories = resources((query) => directoryPlan(client, query))
   const windows = createWindows(base, { userId, summaryOf }, outbox.list)
   const parts = new Map<unknown, unknown>()
 
@@ -109,6 +112,10 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
     me: feed.me,
     conversations: Object.assign(sectionList, active),
     archived,
+    directory(options = {}) {
+      refuseUnknown('store.directory', options, { query: 0 })
+      return directories.get(options.query ?? '')
+    },
     unread: counted(active, (view) => view.conversations.reduce((sum, { unread }) => sum + unread, 0)),
     unreadNotifications: counted(feed.inbox, ({ unread }) => unread),
     settings: resources((id) => settingsPlan(client, id)).get,

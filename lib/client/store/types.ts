@@ -1,5 +1,5 @@
 import type { Attachment } from '../../api/attachments.ts'
-import type { ConversationSettings, ConversationSummary } from '../../api/conversations.ts'
+import type { ConversationSettings, ConversationSummary, PublicRoom } from '../../api/conversations.ts'
 import type { Message } from '../../api/messages.ts'
 import type { ThreadSummary, TimelineMessage } from '../../api/threads.ts'
 import type { ChatClient } from '../types.ts'
@@ -41,6 +41,13 @@ export type Section = NonNullable<NonNullable<Parameters<StoreClient['conversati
 export interface ConversationsView extends Loading {
   conversations: readonly ConversationSummary[]
   /** Whether `loadMore` finds more. */
+  has_more: boolean
+}
+
+/** Rooms that the user sees without participating, and those of them that were joined, by title. */
+export interface DirectoryView extends Loading {
+  conversations: readonly PublicRoom[]
+  /** Whether `loadMore` finds more; a page of a query may have found none. */
   has_more: boolean
 }
 

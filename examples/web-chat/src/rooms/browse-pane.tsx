@@ -2,6 +2,7 @@ import type { PublicRoom } from 'chat-server/client'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
 import { goTo, hrefOf } from '../app/route.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field } from '../parts/field.tsx'
@@ -15,14 +16,11 @@ import { texts } from '../texts/texts.ts'
 /** How long is waited for another letter before the service is asked. */
 const TYPING_MS = 200
 
-/** How many rooms are read at once. */
-const PAGE = 50
-
 /** The rooms that everybody sees, by title: those with a certain one are found, and joined where their policy says so. */
 export function BrowsePane() {
   const { browse: words } = roomTexts.value
   const [query, setQuery] = useState('')
-  const { rooms, isLoading, error, more, retry, joined } = useRooms(query.trim())
+  const { rooms, isLoading, error, more, retry } = useRooms(query.trim())
   const { list: keys } = useRoving()
   return (
     <SettingsPane title={words.title} tabs={[]} current="">
@@ -47,7 +45,7 @@ export function BrowsePane() {
       </p>
       <ul class="items rows browse" {...keys}>
         {rooms.map((room) => (
-          <RoomItem key={room.id} room={room} onJoined={() => joined(room.id)} />
+          <RoomItem key={room.id} room={room} />
         ))}
       </ul>
       {more && (
@@ -59,65 +57,38 @@ export function BrowsePane() {
   )
 }
 
-interface Read {
-  query: string
-  rooms: readonly PublicRoom[]
-  next_after?: string
-  error?: unknown
-}
-
 /** The rooms of a query, page by page: what was found before is shown until the next is there. */
 function useRooms(query: string) {
-  const { client } = useApp()
-  const [read, setRead] = useState<Read>()
-  const [isReading, setReading] = useState(false)
-  const asked = useRef<AbortController>(undefined)
-
-  async function readPage(before: readonly PublicRoom[], after?: string): Promise<void> {
-    asked.current?.abort()
-    asked.current = new AbortController()
-    const { signal } = asked.current
-    setReading(true)
-    try {
-      const filter = { limit: PAGE, ...(query !== '' && { query }), ...(after !== undefined && { after }) }
-      const { conversations, next_after } = await client.conversations.directory(filter, { signal })
-      setRead({ query, rooms: [...before, ...conversations], ...(next_after !== undefined && { next_after }) })
-    } catch (error) {
-      if (signal.aborted) return
-      setRead({ query, rooms: before, error })
-    }
-    setReading(false)
-  }
-
+  const { store } = useApp()
+  const [sought, setSought] = useState(query)
   // Names of one letter are not looked for.
   const isShort = query.length === 1
   useEffect(() => {
     if (isShort) return
-    const timer = setTimeout(() => void readPage([]), query === '' ? 0 : TYPING_MS)
+    const timer = setTimeout(() => setSought(query), query === '' ? 0 : TYPING_MS)
     return () => clearTimeout(timer)
   }, [query])
-  useEffect(() => () => asked.current?.abort(), [])
-
-  const { rooms = [], next_after, error } = read ?? {}
+  const list = store.directory({ query: sought })
+  const { status, error, conversations, has_more } = useReadable(list)
+  const more = useAction(list.loadMore)
+  const found = useRef(conversations)
+  if (status !== 'loading') found.current = conversations
   return {
-    rooms,
+    rooms: found.current,
     error,
-    isLoading: isReading || (!isShort && read?.query !== query),
-    more: next_after === undefined ? undefined : () => void readPage(rooms, next_after),
-    retry: () => void readPage(rooms, next_after),
-    joined: (id: string) =>
-      setRead({ ...read!, rooms: rooms.map((room) => (room.id === id ? { ...room, joined: true } : room)) }),
+    isLoading: status === 'loading' || more.isRunning || (!isShort && sought !== query),
+    more: has_more ? () => void more.run() : undefined,
+    retry: () => void list.reload(),
   }
 }
 
-function RoomItem({ room, onJoined }: { room: PublicRoom; onJoined: () => void }) {
+function RoomItem({ room }: { room: PublicRoom }) {
   const { client, store } = useApp()
   const { browse: words } = roomTexts.value
   const { id, title, topic, icon, join, joined, frozen_at, participant_count, visibility } = room
   const name = title || texts.value.conversations.untitled
   const enter = useAction(async () => {
     await client.conversations.join(id)
-    onJoined()
     void store.conversations.reload()
     goTo({ name: 'conversation', conversation_id: id })
   })
