@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { AnyRoute } from '../../lib/endpoint.ts'
+import { OPERATOR } from '../../lib/index.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../support/answers.ts'
 import { describeOnEachDatabase, withoutRows } from '../support/databases.ts'
@@ -26,6 +27,8 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
   let admin: Headers_
   let outsider: Headers_
   let key: Headers_
+  let server_key: string
+  let disabled: string
   let ids: Record<string, string>
   type Headers_ = Record<string, string>
 
@@ -35,6 +38,10 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
     admin = await signInByHand(service.base_url, ada.email, PASSWORD)
     outsider = await signInByHand(service.base_url, eve.email, PASSWORD)
     key = { authorization: `Bearer ${(await ada.keys.create({ name: 'sdk' })).key}` }
+    server_key = (await service.chat.serverKeys.create(OPERATOR, { name: 'shop', scopes: ['act_as'] })).key
+    const { user } = await service.chat.users.ensure(OPERATOR, { subject: 'disabled' })
+    await service.chat.users.change(OPERATOR, user.id, { disabled: true })
+    disabled = user.id
     const { webhook } = await ada.webhooks.create({ url: 'https://receiver.example/events' })
     ids = {
       webhook_id: webhook.id,
@@ -114,6 +121,17 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
         status: 403,
         code: 'csrf_failed',
       })
+    },
+  )
+
+  it.each(early((route) => route.access !== 'public' && !route.before))(
+    '$name describes for whom a server key does not act',
+    async ({ route }) => {
+      const acting = (name: string) =>
+        send(route, { authorization: `Bearer ${server_key}`, 'chat-act-as': name }, leastBody(route))
+      expect(await acting(`user:${ids.attachment_id}`)).toMatchObject({ status: 404, code: 'not_found' })
+      expect(await acting(`user:${disabled}`)).toMatchObject({ status: 403, code: 'account_disabled' })
+      expect(await acting('nobody')).toMatchObject({ status: 422, code: 'validation_failed' })
     },
   )
 

@@ -16,6 +16,10 @@ export function errorsOf(route: AnyRoute): ErrorCode[] {
     // A token without the scope gets it, too.
     route.access !== 'public' && 'forbidden',
     route.access === 'optional' && 'unauthenticated',
+    // A server key names an account by Chat-Act-As, which may be none, disabled or written wrongly.
+    route.access !== 'public' && 'not_found',
+    route.access !== 'public' && 'account_disabled',
+    route.access !== 'public' && 'validation_failed',
     route.body !== undefined && 'malformed_json',
     route.body !== undefined && 'payload_too_large',
     route.body !== undefined && 'unsupported_media_type',
