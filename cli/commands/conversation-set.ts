@@ -9,7 +9,7 @@ import { withChat } from '../with-chat.ts'
 /** The name of the system actor that changes conversations from the command line, as in the audit log. */
 const ACTOR = 'operator'
 
-/** What ends a rule, so that roles decide. */
+/** What ends a rule, so that roles decide, and what ends that users join by themselves. */
 const UNSET = 'unset'
 
 const ACTS = ['post', 'reply', 'react', 'attach', 'pin', 'add', 'invite', 'mention_all'] as const
@@ -49,7 +49,7 @@ export const setConversationCommand = defineCommand({
     'auto-join': {
       type: 'string',
       valueHint: 'who',
-      description: 'Which users join by themselves: members, everyone or nobody',
+      description: `Which users join by themselves: members, everyone or ${UNSET}`,
     },
     ...commonArgs,
   },
@@ -81,7 +81,7 @@ function toChange(args: Record<string, unknown>): Change {
     topic,
     visibility,
     frozen: freeze ? true : unfreeze ? false : undefined,
-    auto_join: auto_join === 'nobody' ? null : auto_join,
+    auto_join: auto_join === UNSET ? null : auto_join,
     policy: Object.keys(policy).length > 0 ? policy : undefined,
   }
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Change

@@ -42,6 +42,13 @@ describeOnEachEmptyDatabase('conversation set', (openUrl) => {
     const { policy, visibility, frozen_at } = await ada.conversations.get(id)
     expect([visibility, policy.join, policy.post, frozen_at]).toEqual(['private', undefined, undefined, undefined])
 
+    const joined = await say(`conversation set ${id} --auto-join everyone --json`)
+    expect(JSON.parse(joined.stdout)).toMatchObject({ auto_join: 'everyone' })
+    expect(await ada.conversations.get(id)).toMatchObject({ auto_join: 'everyone' })
+    expect((await say(`conversation set ${id} --auto-join nobody`)).code).toBe(2)
+    expect((await say(`conversation set ${id} --auto-join unset`)).code).toBe(0)
+    expect((await ada.conversations.get(id)).auto_join).toBeUndefined()
+
     const wrong = await say(`conversation set ${id} --visibility everywhere`)
     expect(wrong.code).toBe(2)
     expect(wrong.stderr).toContain('visibility')
