@@ -29,16 +29,18 @@ export async function isClosed(db: Queries, conversationId: string, userId: stri
 
 /**
  * The ones of these users who participate in a private conversation of another user. One that any user may join, or joins
- * by itself, does not count. By user_id of the one, then by primary key.
+ * by itself, does not count. By user_id of each, then by primary key: the other way round, each costs all conversations of the
+ * other user, which may be thousands. SQLite keeps the order of a CROSS JOIN.
  */
 export async function listSharing(db: Queries, userId: string, ids: Iterable<string>): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
     sql`SELECT u.id FROM users u
       WHERE u.id ${among(db, ids)} AND EXISTS (
-        SELECT 1 FROM participants own
-          JOIN participants theirs ON theirs.conversation_id = own.conversation_id AND theirs.user_id = u.id
+        SELECT 1 FROM participants theirs
+         CROSS JOIN participants own
           JOIN conversations c ON c.id = own.conversation_id
-         WHERE own.user_id = ${userId} AND c.deleted_at IS NULL AND c.visibility IS NULL AND c.auto_join IS NULL)`,
+         WHERE theirs.user_id = u.id AND own.conversation_id = theirs.conversation_id AND own.user_id = ${userId}
+           AND c.deleted_at IS NULL AND c.visibility IS NULL AND c.auto_join IS NULL)`,
   )
   return rows.map(({ id }) => id)
 }
