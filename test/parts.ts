@@ -32,6 +32,7 @@ export const PARTS: Record<string, string[]> = {
     'test/cli/commands/{assistant,clock,conversation-copies,conversation-set,export,health,limits,mail,reload,serve,usage,user-import,vacuum}.test.ts',
     'test/cli/{cluster/primary,config/secrets,doctor/server,logging/file,server/systemd}.test.ts',
     'test/http/canary.test.ts',
+    'test/accounts/jwt/pyjwt.test.ts',
   ],
   /** Two nodes, and readers that change between them; answers with tools against a model of their rules. */
   nodes: [

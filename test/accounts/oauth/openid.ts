@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PUBLIC_URL } from './browser.ts'
 
@@ -35,25 +35,21 @@ export async function startOpenId(
     sub,
   })
   const config = { client_id: `client-of-${name}`, client_secret: `canary-client-secret-of-${name}-0123456789` }
-  const Provider = await loadQuietly()
-  const provider = quietly(
-    () =>
-      new Provider(issuer, {
-        clients: [{ ...config, redirect_uris: [`${options.public_url ?? PUBLIC_URL}/api/oauth/${name}/callback`] }],
-        pkce: { required: () => true },
-        claims: {
-          openid: ['sub'],
-          email: ['email', 'email_verified'],
-          profile: ['name', 'preferred_username', 'groups'],
-        },
-        conformIdTokenClaims: !options.claimsInToken,
-        // In seconds; without it, the provider prints a notice about its default.
-        ttl: { Interaction: 3600, Session: 3600, Grant: 3600, AccessToken: 3600, IdToken: 3600, AuthorizationCode: 60 },
-        cookies: { keys: ['a key of the tests'] },
-        findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => claimsOf(id) }),
-      }),
-  )
-  server.on('request', provider.callback())
+  const callback = await createProvider(issuer, {
+    clients: [{ ...config, redirect_uris: [`${options.public_url ?? PUBLIC_URL}/api/oauth/${name}/callback`] }],
+    pkce: { required: () => true },
+    claims: {
+      openid: ['sub'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'preferred_username', 'groups'],
+    },
+    conformIdTokenClaims: !options.claimsInToken,
+    // In seconds; without it, the provider prints a notice about its default.
+    ttl: { Interaction: 3600, Session: 3600, Grant: 3600, AccessToken: 3600, IdToken: 3600, AuthorizationCode: 60 },
+    cookies: { keys: ['a key of the tests'] },
+    findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => claimsOf(id) }),
+  })
+  server.on('request', callback)
   return {
     issuer,
     config: { ...config, issuer },
@@ -63,6 +59,12 @@ export async function startOpenId(
       server.closeAllConnections()
     },
   }
+}
+
+/** What answers the requests to a provider with a configuration. */
+export async function createProvider(issuer: string, configuration: object): Promise<RequestListener> {
+  const Provider = await loadQuietly()
+  return quietly(() => new Provider(issuer, configuration)).callback()
 }
 
 async function loadQuietly() {
