@@ -43,7 +43,7 @@ const BESIDE: Record<string, string[]> = {
   'endpoint.ts': ['core'],
   api: ['core'],
   client: ['core'],
-  receive: [],
+  receive: ['client'],
   'chat-sdk': ['core', 'client', 'receive'],
 }
 

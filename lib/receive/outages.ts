@@ -1,3 +1,5 @@
+import { spread } from '../client/backoff.ts'
+
 /** The first pause; each next one is twice as long. */
 const FIRST_MS = 250
 
@@ -31,22 +33,7 @@ export function isRefusedForNow(error: unknown): boolean {
 /** The time until the next attempt, or as long as the service asks for. */
 export function retryPause(error: unknown, failures: number): number {
   const asked = Number((error as { retry_after_seconds?: number } | undefined)?.retry_after_seconds) || 0
-  const doubled = FIRST_MS * 2 ** Math.min(failures, 16) * (1 + Math.random() / 2)
-  return Math.min(MAX_MS, Math.max(asked * 1000, doubled))
-}
-
-/** Resolves after a time, or as soon as it is aborted. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve()
-    const timer = setTimeout(done, ms)
-    function done() {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
-      resolve()
-    }
-    signal?.addEventListener('abort', done)
-  })
+  return spread(Math.min(MAX_MS, Math.max(asked * 1000, FIRST_MS * 2 ** Math.min(failures, 16))))
 }
 
 /** Calls with a signal that ends with another one, or after a time. The failure is then called `TimeoutError`. */

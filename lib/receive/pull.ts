@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { pause } from '../client/backoff.ts'
 import { applyOnce } from './apply-once.ts'
-import { isOutage, isRefusedForNow, pause, retryPause, withDeadline } from './outages.ts'
+import { isOutage, isRefusedForNow, retryPause, withDeadline } from './outages.ts'
 import { ReceiveError } from './receive-error.ts'
 import type { ReceiveStore } from './receive-store.ts'
 import type { AppliedEvent, Effect, ReceiveReset } from './received-event.ts'
