@@ -12,6 +12,8 @@ export interface TestStore {
   write: (tx: any, event: { id: string }) => any
   /** The ids of the effects in the order in which they were written. */
   effects(): Promise<string[]>
+  /** How many effects there are. */
+  count(): Promise<number>
   ids(): Promise<string[]>
   run(text: string): Promise<unknown>
   /** Another connection, as that of another process. */
@@ -38,6 +40,7 @@ function openSqlite(url: string): TestStore {
     store: sqliteStore(db),
     write: (_tx, { id }) => void insert().run(id),
     effects: () => list('SELECT id FROM effects ORDER BY n'),
+    count: async () => db.prepare('SELECT count(*) FROM effects').pluck().get() as number,
     ids: () => list('SELECT id FROM chat_received ORDER BY id'),
     run: async (text) => db.exec(text),
     other: async () => openSqlite(url),
@@ -53,6 +56,7 @@ function openPostgres(url: string): TestStore {
     store: pgStore(pool),
     write: (tx, { id }) => tx.query('INSERT INTO effects (id) VALUES ($1)', [id]),
     effects: () => list('SELECT id FROM effects ORDER BY n'),
+    count: async () => Number((await pool.query('SELECT count(*) FROM effects')).rows[0].count),
     ids: () => list('SELECT id FROM chat_received ORDER BY id'),
     run: (text) => pool.query(text),
     other: async () => openPostgres(url),
