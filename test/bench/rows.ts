@@ -1,6 +1,7 @@
 import type { Row } from './row.ts'
 import { ackReaders } from './rows/ack-readers.ts'
 import { answersMe } from './rows/answers.ts'
+import { applyOnceRows } from './rows/apply-once.ts'
 import { conversations } from './rows/conversations.ts'
 import { crossNodes } from './rows/cross-node.ts'
 import { downloads } from './rows/downloads.ts'
@@ -119,6 +120,7 @@ export const ROWS: Row[] = [
   unreadAll,
   ...web,
   ...webhooks,
+  ...applyOnceRows,
   ...webOpen,
   ...webLong,
   webHostile,
