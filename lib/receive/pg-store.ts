@@ -1,6 +1,6 @@
 import { ReceiveError } from './receive-error.ts'
 import { receiveSchema } from './receive-schema.ts'
-import { KEPT_DAYS, MAX_PRUNED, type ReceiveStore, type ReceiveUnit, UNITS_PER_PRUNING } from './receive-store.ts'
+import { KEPT_DAYS, type ReceiveStore, type ReceiveUnit } from './receive-store.ts'
 
 /** What effects get: a connection of `pg` inside the transaction of the kit. */
 export interface PgTransaction {
@@ -22,6 +22,12 @@ export interface PgPool {
 
 /** How often a unit is tried that PostgreSQL has rolled back for another one. */
 const MAX_ATTEMPTS = 5
+
+/** After how many units of a process old ids are deleted. */
+const UNITS_PER_PRUNING = 1000
+
+/** How many old ids are deleted at a time: one unit must not wait for a month of them. */
+const MAX_PRUNED = 10_000
 
 /** A number of ours, so that two processes do not create the tables at the same time: `IF NOT EXISTS` alone fails then. */
 const MIGRATION_LOCK = 5_732_210_841

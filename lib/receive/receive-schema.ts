@@ -16,13 +16,13 @@ CREATE TABLE IF NOT EXISTS chat_receive_positions (
   pushed text
 );
 `,
+  // Without an index of times, which each id would have to be written into: what is old is found in passing.
   sqlite: `CREATE TABLE IF NOT EXISTS chat_received (
   source TEXT NOT NULL,
   id TEXT NOT NULL,
   at INTEGER NOT NULL DEFAULT (unixepoch()),
   PRIMARY KEY (source, id)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS chat_received_at ON chat_received (at);
 CREATE TABLE IF NOT EXISTS chat_receive_positions (
   source TEXT PRIMARY KEY,
   pulled TEXT,

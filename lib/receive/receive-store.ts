@@ -42,19 +42,13 @@ export interface ReceiveStore<Tx> {
   positions(source: string): Promise<ReceivePositions>
   /**
    * Runs a unit in one transaction: it moves the position, inserts the ids, and runs those that it inserted. An id that
-   * another transaction has inserted and not committed yet is waited for. Ids are kept for 30 days.
+   * another transaction has inserted and not committed yet is waited for. Ids are kept for at least 30 days.
    *
    * @returns how many ids were run; `undefined` if the position is not `from`: then nothing is committed
    */
   apply(unit: ReceiveUnit<Tx>): Promise<number | undefined>
   forget(source: string, forgetting: Forgetting): Promise<void>
 }
-
-/** After how many units of a process old ids are deleted. */
-export const UNITS_PER_PRUNING = 1000
-
-/** How many old ids are deleted at a time: one unit must not wait for a month of them. */
-export const MAX_PRUNED = 10_000
 
 /** Longer than anything is sent: events are repeated for 14 days at most. */
 export const KEPT_DAYS = 30

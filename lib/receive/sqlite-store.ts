@@ -1,6 +1,6 @@
 import { ReceiveError } from './receive-error.ts'
 import { receiveSchema } from './receive-schema.ts'
-import { KEPT_DAYS, MAX_PRUNED, type Move, type ReceiveStore, UNITS_PER_PRUNING } from './receive-store.ts'
+import { KEPT_DAYS, type Move, type ReceiveStore } from './receive-store.ts'
 
 /** A prepared statement of better-sqlite3. */
 export interface SqliteStatement {
@@ -15,6 +15,15 @@ export interface SqliteDatabase {
   readonly inTransaction: boolean
 }
 
+/** After how many ids some others are looked at, whether they are old. */
+const IDS_PER_PRUNING = 1000
+
+/** How many are looked at: twice as many as come, so that all of the table is passed again and again. */
+const WINDOW = 2 * IDS_PER_PRUNING
+
+/** Before the first id. */
+const BEGIN = { source: '', id: '' }
+
 const STATEMENTS = {
   insert: 'INSERT INTO chat_received (source, id) VALUES (?, ?) ON CONFLICT DO NOTHING',
   positions: 'SELECT pulled, pushed FROM chat_receive_positions WHERE source = ?',
@@ -23,8 +32,10 @@ const STATEMENTS = {
   pushed: 'UPDATE chat_receive_positions SET pushed = ? WHERE source = ?',
   forget: 'DELETE FROM chat_received WHERE source = ? AND at >= ?',
   restart: 'UPDATE chat_receive_positions SET pulled = ? WHERE source = ?',
+  last: `SELECT source, id FROM chat_received WHERE (source, id) > (?, ?) ORDER BY source, id LIMIT 1 OFFSET ${WINDOW - 1}`,
   prune: `DELETE FROM chat_received WHERE (source, id) IN (
-  SELECT source, id FROM chat_received WHERE at < unixepoch() - ${KEPT_DAYS} * 86400 LIMIT ${MAX_PRUNED})`,
+  SELECT source, id FROM (SELECT * FROM chat_received WHERE (source, id) > (?, ?) ORDER BY source, id LIMIT ${WINDOW})
+  WHERE at < unixepoch() - ${KEPT_DAYS} * 86400)`,
 }
 
 type Statements = Record<keyof typeof STATEMENTS, SqliteStatement>
@@ -37,13 +48,24 @@ export function sqliteStore<Database extends SqliteDatabase>(db: Database): Rece
       "sqliteStore: pass a database of better-sqlite3: sqliteStore(new Database('…'))",
     )
   let statements: Statements | undefined
-  let units = 0
+  // With the first ids of a process, those that are first in the table: of one service they are the oldest.
+  const pruning = { due: 0, from: BEGIN }
 
   /** Prepared at the first use: before `migrate` the tables do not exist. */
   function prepared(): Statements {
     const entries = () => Object.entries(STATEMENTS).map(([name, text]) => [name, db.prepare(text)])
     statements ??= Object.fromEntries(entries()) as Statements
     return statements
+  }
+
+  /** Deletes what is old of the next ids in the table; behind the last it begins again. */
+  function prune(is: Statements, added: number): void {
+    pruning.due -= added
+    if (pruning.due > 0) return
+    pruning.due = IDS_PER_PRUNING
+    const { source, id } = pruning.from
+    pruning.from = (is.last.get(source, id) as typeof BEGIN | undefined) ?? BEGIN
+    is.prune.run(source, id)
   }
 
   /** @param work returns whether to commit */
@@ -73,7 +95,7 @@ export function sqliteStore<Database extends SqliteDatabase>(db: Database): Rece
     async apply({ source, ids, run, move }) {
       let applied: number | undefined
       inTransaction((is) => {
-        if (units++ % UNITS_PER_PRUNING === 0) is.prune.run()
+        prune(is, ids.length)
         if (move && !moveCursor(is, source, move)) return false
         applied = 0
         for (const id of ids) {

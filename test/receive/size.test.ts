@@ -4,7 +4,7 @@ import { build } from 'esbuild'
 import { expect, it } from 'vitest'
 
 /** Bundled, minified and compressed, in bytes. */
-const MAX_BYTES = 6_000
+const MAX_BYTES = 6_150
 
 it(`"chat-server/receive" has at most ${MAX_BYTES} bytes, no package, and nothing of the service`, async () => {
   const { outputFiles, metafile } = await build({
