@@ -38,6 +38,7 @@ export const root: CommandDef = defineCommand({
     doctor: () => import('./commands/doctor.ts').then((module) => module.default),
     fsck: () => import('./commands/fsck.ts').then((module) => module.default),
     attachments: () => import('./commands/attachments.ts').then((module) => module.default),
+    secret: () => import('./commands/secret.ts').then((module) => module.default),
     search: () => import('./commands/search.ts').then((module) => module.default),
     vacuum: () => import('./commands/vacuum.ts').then((module) => module.default),
     clock: () => import('./commands/clock.ts').then((module) => module.default),

@@ -104,6 +104,7 @@ import * as lostFiles from './ops/files/lost-files.ts'
 import * as checks from './ops/fsck/fsck.ts'
 import * as probes from './ops/probe.ts'
 import * as retention from './ops/retention.ts'
+import * as secrets from './ops/secrets/service.ts'
 import * as ops from './ops/service.ts'
 import * as runResponses from './protocols/ag-ui/responses.ts'
 import * as runs from './protocols/ag-ui/service.ts'
@@ -215,7 +216,7 @@ export const USE_CASES = {
   events: useCasesOf(events),
   feed: useCasesOf(feed),
   usage: { ...useCasesOf(usage), ...useCasesOf(metering), ...useCasesOf(quotas) },
-  ops: useCasesOf(ops),
+  ops: { ...useCasesOf(ops), ...useCasesOf(secrets) },
   wellKnown: useCasesOf(wellKnown),
   mcp: {},
   openai: { ...useCasesOf(compat), ask: completions.create, getCompletion: completions.get },

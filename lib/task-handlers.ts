@@ -14,6 +14,7 @@ import { withReserve } from './core/with-reserve.ts'
 import * as erasure from './erasure/service.ts'
 import type { mailTasks } from './mail/queue.ts'
 import { purge } from './ops/purge.ts'
+import { rotate } from './ops/secrets/rotating.ts'
 import type { TaskHandlers, TaskOutcome, TaskRun } from './tasks/runner.ts'
 import { FREEING_KINDS } from './tasks/schema.ts'
 
@@ -38,6 +39,7 @@ export function handlersOf(ctx: Context): Handlers {
     'files.check': checkFile,
     'usage.sum': sumUp,
     'approval.expire': expire,
+    'secret.rotate': rotate,
   }
   // Made for each run: an object that is the prototype of another one is slower to read.
   const contextOf = (kind: string) => (FREEING_KINDS.some((each) => each === kind) ? withReserve(ctx, 'half') : ctx)

@@ -7,6 +7,7 @@ export const FINDINGS = [
   'storage.not_synced',
   'outgoing.opened',
   'secret.in_database',
+  'secret.lost',
   'cookie.not_secure',
   'cookie.not_secure_over_https',
   'public_url.http',

@@ -28,6 +28,7 @@ import { checkPasswords } from './passwords.ts'
 import { checkPooler } from './pooler.ts'
 import { judgeHeartbeat } from './proxy.ts'
 import { checkSearch } from './search.ts'
+import { checkEncrypted } from './secrets.ts'
 import { checkServer, toLocalUrl } from './server.ts'
 import { checkSettings } from './settings.ts'
 import { checkSignIns } from './sign-ins.ts'
@@ -114,6 +115,7 @@ async function checkDatabase(
       ...(await checkUsernames(storage.db, config)),
       ...(await checkAccess(config, storage.db)),
       ...(await checkWebhooks(config, storage.db, clock.now)),
+      ...(await checkEncrypted(config, storage.db)),
       ...(await checkFailedMails(storage.db)),
       ...(await checkBackups(config, storage.db, clock.now)),
       ...(await checkSearch(config, storage.db)),

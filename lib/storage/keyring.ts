@@ -2,14 +2,17 @@ import type { Config } from '../config/parse.ts'
 import { toSecret } from '../config/security.ts'
 import { keyIdOf, openText, type SealingKey, sealText } from '../core/sealed-text.ts'
 import { deriveKey, type SigningKeys } from '../core/signed-text.ts'
-import { DAY } from '../core/units.ts'
+import { DAY, MINUTE } from '../core/units.ts'
 import type { Database } from './database.ts'
-import { findSecret, readSecret } from './secret.ts'
+import { findSecret, readOtherSecrets, readSecret } from './secret.ts'
 import { deleteRetirement, insertRetirements, listRetirements } from './secret-retirements.ts'
 import type { Micros } from './sql.ts'
 
 /** How long what a former key signed is taken: as long as the longest-lived token. */
-const SIGNED_MICROS = DAY
+export const SIGNED_MICROS = DAY
+
+/** How long a process knows what keys the database has. A next one becomes the first after twice as long. */
+const KNOWN_MICROS = MINUTE
 
 /** The use of a secret that names it. */
 const NAME = 'chat-server name of a secret'
@@ -22,6 +25,14 @@ export interface Keyring {
   seal(use: string, text: string, context: string): Promise<string>
   /** The text, with any of the keys; `undefined` if none opens it. */
   open(use: string, sealed: string, context: string): Promise<string | undefined>
+  /** The names that sealed texts have of the keys: first of the one that seals. They are read anew. */
+  names(): Promise<KeyName[]>
+}
+
+/** A key by its name, and since when it has been a former one, of those that are. */
+export interface KeyName {
+  id: string
+  retired_at: Micros
 }
 
 /** A secret by its name. */
@@ -36,13 +47,17 @@ interface Secret {
 
 /** Creates the keyring of a service. The secrets are read when they are needed first, and again after a reload. */
 export function createKeyring({ config, db, now }: { config: Config; db: Database; now: () => Micros }): Keyring {
-  let last: { security: Config['security']; secrets: Promise<Secret[]> } | undefined
+  let last: { security: Config['security']; secrets: Promise<Secret[]>; at: Micros } | undefined
 
   /** First the one that signs and seals. */
-  function findSecrets(): Promise<Secret[]> {
+  function findSecrets({ isFresh = false } = {}): Promise<Secret[]> {
     const { security } = config
-    if (last?.security === security) return last.secrets
-    const entry = { security, secrets: loadSecrets(db, security, now) }
+    const isKnown = last?.security === security && Math.abs(now() - last.at) < KNOWN_MICROS
+    if (isKnown && !isFresh) return last!.secrets
+    const known = last?.security === security ? last.secrets : undefined
+    // What was known lasts while the storage is away.
+    const secrets = loadSecrets(db, security, now).catch((error) => known ?? Promise.reject(error))
+    const entry = { security, secrets, at: now() }
     last = entry
     // The storage may fail now, and not later.
     entry.secrets.catch(() => {
@@ -63,8 +78,13 @@ export function createKeyring({ config, db, now }: { config: Config; db: Databas
     },
     async open(use, sealed, context) {
       const id = keyIdOf(sealed)
-      const secret = (await findSecrets()).find((secret) => secret.id === id)
-      return secret && openText(sealingKey(secret, use), sealed, `${use} ${context}`)
+      const named = (secrets: Secret[]) => secrets.find((secret) => secret.id === id)
+      // Another process may have made a key since they were read.
+      const secret = named(await findSecrets()) ?? (id && named(await findSecrets({ isFresh: true })))
+      return secret ? openText(sealingKey(secret, use), sealed, `${use} ${context}`) : undefined
+    },
+    async names() {
+      return (await findSecrets({ isFresh: true })).map(({ id, retired_at }) => ({ id, retired_at }))
     },
   }
 }
@@ -82,12 +102,12 @@ async function loadSecrets(
   const configured = secret_key === undefined ? [] : [toSecret(secret_key)]
   // Without a configured one, the first is that of the database, which is made now if it is missing.
   const stored = configured.length === 0 ? await findSecret(db) : await readSecret(db)
-  const previous = previous_secret_keys.map(toSecret)
-  const all =
-    configured.length === 0 ? [stored!, ...previous] : [...configured, ...previous, ...(stored ? [stored] : [])]
+  const { next, former } = await readOtherSecrets(db)
+  const others = [...previous_secret_keys.map(toSecret), ...[next, former].filter((bytes) => bytes !== undefined)]
+  const all = configured.length === 0 ? [stored!, ...others] : [...configured, ...others, ...(stored ? [stored] : [])]
   const byId = new Map(all.map((bytes) => [secretId(bytes), bytes]))
-  const [first, ...others] = byId.keys()
-  const retired = await noteRetirements(db, { first: first!, others }, now())
+  const [first, ...rest] = byId.keys()
+  const retired = await noteRetirements(db, { first: first!, others: rest }, now())
   return [...byId].map(([id, bytes]) => ({ id, bytes, retired_at: retired.get(id) ?? now(), keys: new Map() }))
 }
 

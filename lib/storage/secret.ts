@@ -6,6 +6,12 @@ import { sql } from './sql.ts'
 /** The secret that signs and encrypts where none is configured. */
 const SECRET = 'secret_key'
 
+/** The secret that follows it: all processes know it before one uses it. */
+const NEXT = 'next_secret_key'
+
+/** The one before it, which still opens what it has encrypted. */
+const FORMER = 'former_secret_key'
+
 /** What names the service and its values, and signs and encrypts nothing. */
 const NAMES = 'names_key'
 
@@ -17,6 +23,50 @@ export function readSecret(db: Queries): Promise<Uint8Array | undefined> {
 async function readBytes(db: Queries, name: string): Promise<Uint8Array | undefined> {
   const row = await db.get<{ value: string }>(sql`SELECT value FROM meta WHERE name = ${name}`)
   return row && Buffer.from(row.value, 'base64')
+}
+
+/** The secrets of the database beside the present one: while it is replaced, the next one, or the former one. */
+export async function readOtherSecrets(db: Queries): Promise<{ next?: Uint8Array; former?: Uint8Array }> {
+  const [next, former] = [await readBytes(db, NEXT), await readBytes(db, FORMER)]
+  return { ...(next && { next }), ...(former && { former }) }
+}
+
+/** Adds the secret that follows the present one. */
+export function insertNextSecret(tx: Queries): Promise<void> {
+  return insertBytes(tx, NEXT)
+}
+
+/** Makes the next secret the present one, and that the former one. */
+export async function promoteNextSecret(tx: Queries): Promise<void> {
+  if ((await readBytes(tx, NEXT)) === undefined) return
+  await deleteBytes(tx, FORMER)
+  await renameBytes(tx, SECRET, FORMER)
+  await renameBytes(tx, NEXT, SECRET)
+}
+
+export function deleteFormerSecret(tx: Queries): Promise<void> {
+  return deleteBytes(tx, FORMER)
+}
+
+/** Forgets the next secret: one is configured, which is the first from now on. */
+export function deleteNextSecret(tx: Queries): Promise<void> {
+  return deleteBytes(tx, NEXT)
+}
+
+async function renameBytes(tx: Queries, from: string, to: string): Promise<void> {
+  await tx.run(sql`UPDATE meta SET name = ${to} WHERE name = ${from}`)
+}
+
+async function deleteBytes(tx: Queries, name: string): Promise<void> {
+  await tx.run(sql`DELETE FROM meta WHERE name = ${name}`)
+}
+
+/** Another process may make one at the same time: the first one stays. */
+async function insertBytes(tx: Queries, name: string): Promise<void> {
+  await tx.run(
+    sql`INSERT INTO meta (name, value) VALUES (${name}, ${randomBytes(32).toString('base64')})
+      ON CONFLICT (name) DO NOTHING`,
+  )
 }
 
 /**
@@ -35,13 +85,7 @@ export function findNamesSecret(db: Database): Promise<Uint8Array> {
 async function findBytes(db: Database, name: string): Promise<Uint8Array> {
   const bytes = await readBytes(db, name)
   if (bytes !== undefined) return bytes
-  await db.write((tx) =>
-    // Another process may make one at the same time: the first one stays.
-    tx.run(
-      sql`INSERT INTO meta (name, value) VALUES (${name}, ${randomBytes(32).toString('base64')})
-        ON CONFLICT (name) DO NOTHING`,
-    ),
-  )
+  await db.write((tx) => insertBytes(tx, name))
   return (await readBytes(db, name))!
 }
 

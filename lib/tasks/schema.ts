@@ -18,6 +18,7 @@ export const TaskKind = v.picklist([
   'usage.meter',
   'approval.expire',
   'title.make',
+  'secret.rotate',
   'mail.send',
   'mail.failed',
 ])

@@ -89,7 +89,7 @@ const ORDER: string[][] = [
   ['user merge'],
   ['limits assignments list', 'limits assignments delete', 'user set-username'],
   ['user erase'],
-  ['search status', 'search rebuild', 'attachments gc', 'attachments stat'],
+  ['search status', 'search rebuild', 'secret status', 'secret rotate', 'attachments gc', 'attachments stat'],
   // Alone: while it writes the marker of the files, nothing may be deleted there.
   ['attachments adopt'],
   ['clock status', 'clock trust'],

@@ -104,6 +104,8 @@ const ACTS: Record<AuditAct, string> = {
   'approval.requested':
     'A call of a tool waits for a decision; the subject is the call, the actor asked the assistant.',
   'approval.decided': 'The decision on a call of a tool; `detail` has the outcome. Without an actor it has expired.',
+  'secret.rotated':
+    'An operator has replaced the key of the service in the database, or has what a former key encrypted encrypted anew.',
   'clock.trusted':
     'An operator declared the time as right with `chat-server clock trust`: rows are deleted by age again. `detail` has the reason for the doubt, if there was one.',
   'doctor.probed': '`chat-server doctor` tested the event stream with a temporary user, the subject.',

@@ -81,6 +81,7 @@ export const AuditAct = v.picklist([
   'approval.requested',
   'approval.decided',
   'clock.trusted',
+  'secret.rotated',
   'doctor.probed',
 ])
 export type AuditAct = v.InferOutput<typeof AuditAct>

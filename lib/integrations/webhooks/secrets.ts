@@ -8,7 +8,7 @@ import type { WebhookRow } from './store.ts'
 const USE = 'webhooks'
 
 /** How long a replaced secret signs beside the new one. */
-const ROTATION_MICROS = DAY
+export const ROTATION_MICROS = DAY
 
 /** A secret as it is stored. */
 export function sealSecret({ keyring }: Pick<Context, 'keyring'>, id: string, secret: string): Promise<string> {
@@ -51,6 +51,16 @@ export async function rekey(
   signature: WebhookRow['signature'] = row.signature,
 ) {
   return signature === row.signature ? {} : (await replaceSecret(ctx, row, signature)).columns
+}
+
+/** A sealed text of a webhook, sealed with the present key of the service; `undefined` if no key opens it. */
+export async function resealed(
+  { keyring }: Pick<Context, 'keyring'>,
+  { id, column, sealed }: { id: string; column: 'secret' | 'previous_secret' | 'headers'; sealed: string },
+): Promise<string | undefined> {
+  const context = `${column === 'headers' ? 'headers' : 'secret'} ${id}`
+  const text = await keyring.open(USE, sealed, context)
+  return text === undefined ? undefined : await keyring.seal(USE, text, context)
 }
 
 /** What a call of a webhook needs that is sealed. */

@@ -267,6 +267,8 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'ops.fsckFiles': 'marks files that are missing already',
   'ops.adoptFiles': 'says which database may delete in a storage of files: the storage itself has it',
   'ops.recoverFiles': 'gives back what was marked as lost, as the service does by itself',
+  'ops.secretState': 'reads',
+  'ops.rotateSecret': ['secret.rotated'],
   'ops.collectFiles': 'deletes files that nothing refers to',
   'ops.fileTotals': 'reads',
   'ops.probe': ['doctor.probed'],

@@ -80,6 +80,7 @@ const ACTS: Record<AuditRecord['act'], true> = {
   'approval.requested': true,
   'approval.decided': true,
   'clock.trusted': true,
+  'secret.rotated': true,
   'doctor.probed': true,
 }
 

@@ -1,0 +1,55 @@
+import { defineCommand as defineGroup } from 'citty'
+import { OPERATOR } from '../../lib/core/actor.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
+import { oneLine, print } from '../output.ts'
+import { withChat } from '../with-chat.ts'
+
+interface State {
+  values: number
+  old: number
+  lost: number
+  in_database: boolean
+  rotating: boolean
+}
+
+const status = defineCommand({
+  meta: { name: 'status', description: 'Show whether anything that is encrypted needs a former key of the service' },
+  example: 'chat-server secret status',
+  args: commonArgs,
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const state = await chat.ops.secretState(OPERATOR)
+      print(args, state, sentenceOf(state))
+    }),
+})
+
+const rotate = defineCommand({
+  meta: { name: 'rotate', description: 'Encrypt anew what a former key has encrypted, beside the running service' },
+  example: 'chat-server secret rotate',
+  args: commonArgs,
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const state = await chat.ops.rotateSecret(OPERATOR)
+      print(args, state, sentenceOf(state))
+    }),
+})
+
+function sentenceOf({ values, old, lost, in_database, rotating }: State): string {
+  const need = old === 0 ? 'None of them needs a former key.' : `${old} of them need a former key.`
+  const gone = lost === 0 ? '' : ` No key opens ${lost} of them.`
+  const next = rotating
+    ? in_database
+      ? ' The running service makes a new key in the database the first, encrypts anew, and removes the former one after a day.'
+      : ' The running service encrypts them anew.'
+    : ''
+  const done =
+    !rotating && old === 0 && !in_database
+      ? ' What a former key has signed is taken for a day: then remove it from security.previous_secret_keys.'
+      : ''
+  return oneLine(`${values} values are encrypted. ${need}${gone}${next}${done}`)
+}
+
+export default defineGroup({
+  meta: { name: 'secret', description: 'Replace the key of the service' },
+  subCommands: { status, rotate },
+})

@@ -1,0 +1,39 @@
+import type { Context } from '../../context.ts'
+import { MINUTE, SECOND } from '../../core/units.ts'
+import { resealSome } from '../../integrations/webhooks/resealing.ts'
+import { SIGNED_MICROS, secretId } from '../../storage/keyring.ts'
+import { deleteFormerSecret, deleteNextSecret, promoteNextSecret, readOtherSecrets } from '../../storage/secret.ts'
+import { deleteRetirement } from '../../storage/secret-retirements.ts'
+import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
+
+/** The task: there is one at most. */
+export const ROTATION = { kind: 'secret.rotate', key: '' } as const
+
+/** A process that does not know the new key yet seals with the former one. */
+const KNOWN_MICROS = MINUTE
+
+/**
+ * Encrypts anew what a former key has encrypted. A next key of the database becomes the first one before, and the former one is
+ * removed when what it has signed is refused, too.
+ */
+export async function rotate(ctx: Context, { detail, isOver }: TaskRun): Promise<TaskOutcome> {
+  const isStored = ctx.config.security.secret_key === undefined
+  await ctx.write((tx) => (isStored ? promoteNextSecret(tx) : deleteNextSecret(tx)))
+  const [first, ...others] = await ctx.keyring.names()
+  let after = String(detail.after ?? '')
+  for (let next: string | undefined = after; next !== undefined; ) {
+    if (isOver()) return { done: false, detail: { after } }
+    next = await resealSome(ctx, first!.id, after)
+    after = next ?? after
+  }
+  const { former } = await readOtherSecrets(ctx.db)
+  const waits = Math.max(0, ...others.map(({ retired_at }) => retired_at + SIGNED_MICROS + KNOWN_MICROS - ctx.now()))
+  if (former && waits > 0) return { done: false, detail: {}, delay_seconds: Math.ceil(waits / SECOND) }
+  if (former)
+    await ctx.write(async (tx) => {
+      await deleteFormerSecret(tx)
+      await deleteRetirement(tx, secretId(former))
+    })
+  ctx.log.info('Nothing that is encrypted needs a former key of the service any more')
+  return { done: true }
+}

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { checkEncrypted } from '../../../cli/doctor/secrets.ts'
+import { DAY } from '../../../lib/core/units.ts'
+import { OPERATOR } from '../../../lib/index.ts'
+import { openWebhook } from '../../../lib/integrations/webhooks/secrets.ts'
+import { listWebhooks } from '../../../lib/integrations/webhooks/store.ts'
+import { readOtherSecrets, readSecret } from '../../../lib/storage/secret.ts'
+import { sql } from '../../../lib/storage/sql.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, innerState, startService, type TestService, times } from '../../support/service.ts'
+
+const [FIRST, SECOND] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string]
+
+describeOnEachDatabase('a key of the service is replaced', (openUrl) => {
+  let url: string
+  let ahead = 0
+  beforeEach(async () => {
+    url = await openUrl()
+    ahead = 0
+  })
+
+  async function start(security: object = {}): Promise<TestService> {
+    const service = await startService(url, {
+      config: { security: { password: { bcrypt_cost: 4 }, ...security } },
+      ports: { now: () => Date.now() * 1000 + ahead },
+    })
+    onTestFinished(service.close)
+    return service
+  }
+
+  /** Three webhooks of the operator, with headers; the secret of one was replaced a moment ago. */
+  async function fill({ chat }: TestService) {
+    for (const n of times(3, (n) => n)) {
+      const headers = { 'x-tenant': `tenant ${n}` }
+      const { webhook } = await chat.webhooks.create(OPERATOR, { url: 'https://receiver.example/events', headers })
+      if (n === 0) await chat.webhooks.rotate(OPERATOR, webhook.id)
+    }
+  }
+
+  /** What the webhooks have sealed, opened by a service. */
+  async function opened({ chat }: TestService) {
+    const ctx = innerState(chat)
+    const rows = await listWebhooks(ctx.db, { all: true })
+    return Promise.all(rows.map((row) => openWebhook(ctx, row, Date.now() * 1000)))
+  }
+
+  const state = ({ chat }: TestService) => chat.ops.secretState(OPERATOR)
+  const rotate = ({ chat }: TestService) => chat.ops.rotateSecret(OPERATOR)
+  /** Has the task run that waits, whenever it is due. */
+  async function work({ chat }: TestService): Promise<void> {
+    const { db, tasks } = innerState(chat)
+    await db.run(sql`UPDATE tasks SET due_at = 0 WHERE kind = 'secret.rotate'`)
+    await tasks.settle()
+  }
+  const findings = async ({ chat }: TestService) =>
+    (await checkEncrypted(innerState(chat).config, innerState(chat).db)).map(({ message }) => message)
+
+  it('by a configured one: all is encrypted with it, and nothing needs the former one', async () => {
+    const before = await start()
+    await fill(before)
+    const secrets = await opened(before)
+    expect(await state(before)).toEqual({ values: 7, old: 0, lost: 0, in_database: true, rotating: false })
+    await before.close()
+    const service = await start({ secret_key: FIRST })
+    expect(await state(service)).toMatchObject({ values: 7, old: 7, in_database: false, rotating: false })
+    expect(await rotate(service)).toMatchObject({ rotating: true })
+    await work(service)
+    expect(await state(service)).toMatchObject({ values: 7, old: 0, lost: 0, rotating: false })
+    expect(await opened(service)).toEqual(secrets)
+    await service.close()
+    // The next one, by the configuration alone; the row of the database is not needed.
+    const next = await start({ secret_key: SECOND, previous_secret_keys: [FIRST] })
+    await innerState(next).db.run(sql`DELETE FROM meta WHERE name = 'secret_key'`)
+    await rotate(next)
+    await work(next)
+    await next.close()
+    const last = await start({ secret_key: SECOND })
+    expect(await state(last)).toMatchObject({ values: 7, old: 0, lost: 0 })
+    expect(await opened(last)).toEqual(secrets)
+  })
+
+  it('by one of the database: processes know it before it is used, and the former one goes after a day', async () => {
+    const one = await start()
+    const two = await start()
+    await fill(one)
+    const secrets = await opened(one)
+    const sign = ({ chat }: TestService) => innerState(chat).keyring.signing('test')
+    const [former] = await sign(one)
+    const first = await readSecret(innerState(one).db)
+    await rotate(one)
+    await rotate(two)
+    expect((await readOtherSecrets(innerState(one).db)).next).toHaveLength(32)
+    expect((await sign(one))[0]).toEqual(former)
+    // After two minutes all processes have read the keys again.
+    ahead += 120_000_000
+    expect((await sign(two)).slice(1)).toHaveLength(1)
+    await work(one)
+    expect(await readSecret(innerState(one).db)).not.toEqual(first)
+    expect(await readOtherSecrets(innerState(one).db)).toEqual({ former: first })
+    // The other process still signs with the former key, which both take; what it does not know yet, it reads.
+    const [present, taken] = await sign(one)
+    expect([present, taken]).toEqual([...(await sign(two))].reverse())
+    expect(taken).toEqual(former)
+    expect(await opened(two)).toEqual(secrets)
+    expect(await state(one)).toMatchObject({ values: 7, old: 0, rotating: true })
+    // What that one seals meanwhile is found at the end.
+    await two.chat.webhooks.create(OPERATOR, { url: 'https://receiver.example/late' })
+    ahead += DAY + 120_000_000
+    await work(one)
+    expect(await readOtherSecrets(innerState(one).db)).toEqual({})
+    expect(await state(one)).toMatchObject({ values: 7, old: 0, lost: 0, rotating: false })
+    expect(await sign(one)).toHaveLength(1)
+    expect((await opened(two)).slice(0, 3).map((each) => each?.headers)).toEqual(secrets.map((each) => each?.headers))
+    await rotate(one)
+    expect((await readOtherSecrets(innerState(one).db)).next).toHaveLength(32)
+  })
+
+  it('and what no key opens is counted, left as it is, and reported', async () => {
+    const before = await start({ secret_key: FIRST })
+    await fill(before)
+    await before.close()
+    const service = await start({ secret_key: SECOND })
+    expect(await findings(service)).toEqual(['No key of the service opens 7 encrypted values.'])
+    expect(await rotate(service)).toMatchObject({ values: 7, old: 0, lost: 7 })
+    await work(service)
+    expect(await state(service)).toMatchObject({ values: 7, lost: 7, rotating: false })
+    await service.close()
+    const again = await start({ secret_key: SECOND, previous_secret_keys: [FIRST] })
+    expect(await findings(again)).toEqual([])
+    await rotate(again)
+    await work(again)
+    expect(await state(again)).toMatchObject({ values: 7, old: 0, lost: 0 })
+  })
+
+  it('only by the operator', async () => {
+    const service = await start()
+    const root = await service.signIn('root')
+    const actor = await service.chat.users.actor(root.id)
+    expect(await codeOf(service.chat.ops.rotateSecret(actor))).toBe('forbidden')
+    expect(await codeOf(service.chat.ops.secretState(actor))).toBe('forbidden')
+  })
+})
