@@ -1,4 +1,5 @@
 import type { Row } from './row.ts'
+import { access } from './rows/access.ts'
 import { ackReaders } from './rows/ack-readers.ts'
 import { answersMe } from './rows/answers.ts'
 import { applyOnceRows } from './rows/apply-once.ts'
@@ -113,6 +114,7 @@ export const ROWS: Row[] = [
   ...readAllConversations,
   ...followed,
   ...peopleSearch,
+  ...access,
   conversations,
   unreadNone,
   unreadLatest,

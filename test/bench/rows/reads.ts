@@ -191,7 +191,9 @@ export async function fillThread(room: Room, size: number, at: (n: number) => nu
       sql`INSERT INTO thread_members (root_id, user_id, live_count) VALUES (${root}, ${author.user_id}, ${size})`,
     )
     await tx.run(
-      sql`UPDATE conversations SET clock = max(clock, ${at(size - 1)}), message_count = message_count + ${size} WHERE id = ${conversationId}`,
+      sql`UPDATE conversations SET clock = CASE WHEN clock < ${at(size - 1)} THEN ${at(size - 1)} ELSE clock END,
+          message_count = message_count + ${size}
+        WHERE id = ${conversationId}`,
     )
     await tx.run(
       sql`UPDATE participants SET seen_count = seen_count + ${size} WHERE conversation_id = ${conversationId} AND user_id = ${author.user_id}`,
