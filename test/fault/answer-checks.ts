@@ -14,11 +14,28 @@ export async function untilEnded(
   killed: number,
   limit_ms = END_MS,
 ): Promise<Message[]> {
+  const messages = await untilWritten(client, root_id, {
+    killed,
+    limit_ms,
+    isMeant: ({ role }) => role === 'assistant',
+  })
+  return messages.filter(({ role }) => role === 'assistant')
+}
+
+/** The messages in a thread, once none of those that are meant is being written, or at the timeout. */
+export async function untilWritten(
+  client: ChatClient,
+  root_id: string,
+  {
+    killed,
+    limit_ms = END_MS,
+    isMeant = () => true,
+  }: { killed: number; limit_ms?: number; isMeant?: (message: Message) => boolean },
+): Promise<Message[]> {
   for (;;) {
     const { messages } = await client.threads.tree(root_id, { limit: 500 })
-    const answers = messages.filter(({ role }) => role === 'assistant')
-    const isOver = answers.every(({ status }) => status !== 'streaming')
-    if (isOver || performance.now() - killed > limit_ms) return answers
+    const isOver = messages.filter(isMeant).every(({ status }) => status !== 'streaming')
+    if (isOver || performance.now() - killed > limit_ms) return messages
     await sleep(POLL_MS)
   }
 }

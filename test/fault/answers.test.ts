@@ -21,6 +21,7 @@ describe.concurrent('answers of a process that is killed', () => {
         const figures = await crashAnswers({ url: database.url, nodes, cycles: 1, random: createRandom(seed) })
         expect(figures.faults).toEqual([])
         expect(figures.interrupted).toBeGreaterThan(0)
+        expect(figures.texts).toBeGreaterThan(1)
       } finally {
         await database.remove()
       }

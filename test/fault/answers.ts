@@ -27,7 +27,8 @@ function progress({ cycles: done, interrupted, faults }: AnswerCrashFigures): vo
 function report(what: string, { faults, ...figures }: AnswerCrashFigures): void {
   console.log(
     `${what}: ${figures.cycles} kills, ${figures.interrupted} answers interrupted, ${figures.complete} complete, ` +
-      `all within ${(figures.slowest_ms / 1000).toFixed(1)} s, ${figures.events} events read, ` +
+      `all within ${(figures.slowest_ms / 1000).toFixed(1)} s, ${figures.texts} texts of programs, ` +
+      `${figures.texts_interrupted} interrupted, ${figures.events} events read, ` +
       `${figures.reconnects} reconnects, ${faults.length} lost, altered, missed or repeated`,
   )
   for (const fault of faults.slice(0, 20)) console.log(`  ${fault}`)
