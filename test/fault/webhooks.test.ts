@@ -1,0 +1,28 @@
+import { describe, expect, inject, it } from 'vitest'
+import { createPostgresDatabase, createSqliteFile } from '../support/databases.ts'
+import { createRandom, newSeed } from './random.ts'
+import { crashWebhooks } from './webhook-crashes.ts'
+
+describe.concurrent('webhooks of a process that is killed', () => {
+  it.for(['sqlite', 'postgresql'] as const)(
+    'get every event, and few of them twice (%s)',
+    { timeout: 150_000 },
+    async (dialect, { skip }) => {
+      if (dialect === 'postgresql' && !inject('postgres_url')) skip('PostgreSQL is not installed')
+      const seed = newSeed()
+      console.log(`seed ${seed} (${dialect})`)
+      const database = await (dialect === 'sqlite' ? createSqliteFile() : createPostgresDatabase())
+      try {
+        const options = { kills: 2, messages: 600, random: createRandom(seed) }
+        const { messages, missing, repeated } = await crashWebhooks({ url: database.url, ...options })
+        console.log(`${repeated} of ${messages} twice`)
+        expect(messages).toBeGreaterThanOrEqual(1_200)
+        expect(missing).toBe(0)
+        // What was on its way, and what was taken within the last 250 ms: never all that has come behind a slow one.
+        expect(repeated).toBeLessThanOrEqual(2 * 60)
+      } finally {
+        await database.remove()
+      }
+    },
+  )
+})
