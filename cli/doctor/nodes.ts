@@ -7,7 +7,7 @@ import { findKey } from '../../lib/config/reference.ts'
 import { SECOND } from '../../lib/core/units.ts'
 import { BUILD } from '../../lib/core/version.ts'
 import type { Storage } from '../../lib/storage/open.ts'
-import { readSecret } from '../../lib/storage/secret.ts'
+import { readSecret, readValuesKey } from '../../lib/storage/secret.ts'
 import { describeSystemError, toErrorMessage } from '../errors.ts'
 import { type Finding, note, ok, skipped, warning } from './finding.ts'
 
@@ -27,11 +27,12 @@ export async function checkNodes(config: Config, storage: Storage): Promise<Find
     const rows = await readNodes(config, storage)
     const secret = await readSecret(storage.db)
     if (rows.length === 0 || !secret) return [skipped('nodes', NONE)]
+    const key = (await readValuesKey(storage.db)) ?? valuesKey(secret)
     const nodes = rows.flatMap(({ id, version, details }): Node[] => {
       const complete = toDetails(details)
       return complete ? [{ id, version, ...complete }] : []
     })
-    return judgeNodes(config, valuesKey(secret), { nodes, count: rows.length })
+    return judgeNodes(config, key, { nodes, count: rows.length })
   } catch (error) {
     const reason = describeSystemError(error) ?? toErrorMessage(error)
     return [skipped('nodes', `The running nodes cannot be read: ${reason}`)]

@@ -2,11 +2,12 @@ import { hkdfSync } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type Fingerprints, fingerprintsOf } from '../config/fingerprints.ts'
 import type { LiveConfig } from '../config/live.ts'
+import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import type { Database } from '../storage/database.ts'
 import { MIGRATIONS } from '../storage/schema/migrations.ts'
-import { findNamesSecret, findSecret } from '../storage/secret.ts'
+import { findNamesSecret, findSecret, readValuesKey } from '../storage/secret.ts'
 import { updateDetails } from './store.ts'
 
 /** Where a process runs and listens, for people. */
@@ -28,6 +29,13 @@ export interface NodeDetails extends NodePlace {
 /** The key of the digests of values. @param secret of the database, which all its processes have */
 export function valuesKey(secret: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', 'chat-server values of nodes', 32))
+}
+
+/** The key of the digests of the values of processes on a database. */
+async function findValuesKey(db: Database, { security }: Pick<Config, 'security'>): Promise<Uint8Array> {
+  if (security.secret_key !== undefined) return valuesKey(await findNamesSecret(db))
+  // Processes of earlier versions compare theirs by the secret of the database.
+  return (await readValuesKey(db)) ?? valuesKey(await findSecret(db))
 }
 
 /** @returns `undefined` for the row of another version, or one that is not complete yet */
@@ -59,9 +67,7 @@ export function createDetails(id: string, { db, main, settings, log }: DetailsDe
     hasRow = true
     try {
       const config = settings.current()
-      // Processes of earlier versions compare theirs by the secret of the database.
-      const secret = await (config.security.secret_key === undefined ? findSecret(main) : findNamesSecret(main))
-      const values = fingerprintsOf(config, valuesKey(secret))
+      const values = fingerprintsOf(config, await findValuesKey(main, config))
       await updateDetails(db, id, JSON.stringify({ ...place, values, schema: MIGRATIONS.length } satisfies NodeDetails))
     } catch (error) {
       log.debug('The details of this process could not be written', { cause: causeText(error) })

@@ -12,6 +12,9 @@ const NEXT = 'next_secret_key'
 /** The one before it, which still opens what it has encrypted. */
 const FORMER = 'former_secret_key'
 
+/** By which nodes compare their configurations; derived from the first secret, and kept when that is replaced. */
+const VALUES = 'values_key'
+
 /** What names the service and its values, and signs and encrypts nothing. */
 const NAMES = 'names_key'
 
@@ -53,6 +56,16 @@ export function deleteNextSecret(tx: Queries): Promise<void> {
   return deleteBytes(tx, NEXT)
 }
 
+/** The key by which nodes compare their configurations, if the secret was replaced from which it was derived. */
+export function readValuesKey(db: Queries): Promise<Uint8Array | undefined> {
+  return readBytes(db, VALUES)
+}
+
+/** Keeps that key; one that is kept already stays. */
+export function insertValuesKey(tx: Queries, key: Uint8Array): Promise<void> {
+  return insertBytes(tx, VALUES, key)
+}
+
 async function renameBytes(tx: Queries, from: string, to: string): Promise<void> {
   await tx.run(sql`UPDATE meta SET name = ${to} WHERE name = ${from}`)
 }
@@ -62,9 +75,9 @@ async function deleteBytes(tx: Queries, name: string): Promise<void> {
 }
 
 /** Another process may make one at the same time: the first one stays. */
-async function insertBytes(tx: Queries, name: string): Promise<void> {
+async function insertBytes(tx: Queries, name: string, bytes: Uint8Array = randomBytes(32)): Promise<void> {
   await tx.run(
-    sql`INSERT INTO meta (name, value) VALUES (${name}, ${randomBytes(32).toString('base64')})
+    sql`INSERT INTO meta (name, value) VALUES (${name}, ${Buffer.from(bytes).toString('base64')})
       ON CONFLICT (name) DO NOTHING`,
   )
 }

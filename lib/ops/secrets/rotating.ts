@@ -1,8 +1,17 @@
+import { valuesKey } from '../../cluster/details.ts'
 import type { Context } from '../../context.ts'
 import { MINUTE, SECOND } from '../../core/units.ts'
 import { resealSome } from '../../integrations/webhooks/resealing.ts'
+import type { Queries } from '../../storage/database.ts'
 import { SIGNED_MICROS, secretId } from '../../storage/keyring.ts'
-import { deleteFormerSecret, deleteNextSecret, promoteNextSecret, readOtherSecrets } from '../../storage/secret.ts'
+import {
+  deleteFormerSecret,
+  deleteNextSecret,
+  insertValuesKey,
+  promoteNextSecret,
+  readOtherSecrets,
+  readSecret,
+} from '../../storage/secret.ts'
 import { deleteRetirement } from '../../storage/secret-retirements.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 
@@ -18,7 +27,7 @@ const KNOWN_MICROS = MINUTE
  */
 export async function rotate(ctx: Context, { detail, isOver }: TaskRun): Promise<TaskOutcome> {
   const isStored = ctx.config.security.secret_key === undefined
-  await ctx.write((tx) => (isStored ? promoteNextSecret(tx) : deleteNextSecret(tx)))
+  await ctx.write((tx) => (isStored ? replaceSecret(tx) : deleteNextSecret(tx)))
   const [first, ...others] = await ctx.keyring.names()
   let after = String(detail.after ?? '')
   for (let next: string | undefined = after; next !== undefined; ) {
@@ -36,4 +45,11 @@ export async function rotate(ctx: Context, { detail, isOver }: TaskRun): Promise
     })
   ctx.log.info('Nothing that is encrypted needs a former key of the service any more')
   return { done: true }
+}
+
+/** Makes the next key the first, if there is one. Nodes that have started before still compare their configurations. */
+async function replaceSecret(tx: Queries): Promise<void> {
+  const present = await readSecret(tx)
+  if (present) await insertValuesKey(tx, valuesKey(present))
+  await promoteNextSecret(tx)
 }

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { checkEncrypted } from '../../../cli/doctor/secrets.ts'
+import { valuesKey } from '../../../lib/cluster/details.ts'
 import { DAY } from '../../../lib/core/units.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { openWebhook } from '../../../lib/integrations/webhooks/secrets.ts'
 import { listWebhooks } from '../../../lib/integrations/webhooks/store.ts'
-import { readOtherSecrets, readSecret } from '../../../lib/storage/secret.ts'
+import { readOtherSecrets, readSecret, readValuesKey } from '../../../lib/storage/secret.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, innerState, startService, type TestService, times } from '../../support/service.ts'
@@ -98,6 +99,8 @@ describeOnEachDatabase('a key of the service is replaced', (openUrl) => {
     await work(one)
     expect(await readSecret(innerState(one).db)).not.toEqual(first)
     expect(await readOtherSecrets(innerState(one).db)).toEqual({ former: first })
+    // Nodes that have started before compare their configurations as those that start now.
+    expect(Buffer.from((await readValuesKey(innerState(one).db))!)).toEqual(Buffer.from(valuesKey(first!)))
     // The other process still signs with the former key, which both take; what it does not know yet, it reads.
     const [present, taken] = await sign(one)
     expect([present, taken]).toEqual([...(await sign(two))].reverse())
