@@ -35,7 +35,7 @@ const WRITERS = 4
 const SLOW = 0.02
 const SLOW_MS = 1_000
 
-/** How long what was missed may take: a lease has to lapse. */
+/** How long nothing may come while some is missed: a lease has to lapse. */
 const PATIENCE_MS = 45_000
 
 const RETRY_MS = 50
@@ -67,16 +67,20 @@ export async function crashWebhooks({
       const writing = Promise.all(
         Array.from({ length: WRITERS }, (_, w) => write(writer, conversation_id, posted, `${n}.${w}`, until)),
       )
-      // Somewhere amid them.
+      // Somewhere amid their calls.
       const at = from + Math.floor(messages * (0.3 + random() * 0.4))
-      while (posted.size < at) await sleep(5)
+      while (receiver.taken.size < at) await sleep(5)
       await nodes.kill()
       await nodes.restart()
       await writing
     }
-    const end = performance.now() + PATIENCE_MS
     const missing = () => [...posted].filter((id) => !receiver.taken.has(id)).length
-    while (missing() > 0 && performance.now() < end) await sleep(RETRY_MS)
+    let [left, end] = [missing(), performance.now() + PATIENCE_MS]
+    while (left > 0 && performance.now() < end) {
+      await sleep(RETRY_MS)
+      const now = missing()
+      if (now < left) [left, end] = [now, performance.now() + PATIENCE_MS]
+    }
     return { messages: posted.size, kills, repeated: receiver.repeated(), missing: missing() }
   } finally {
     await nodes.stop()

@@ -21,6 +21,9 @@ import { type SendingState, updateSending } from './store-sending.ts'
 /** How long results are gathered, so that many share a transaction; they are stored within 250 ms. */
 const GATHER_MS = 50
 
+/** So many are stored at once: what a death repeats is not more where calls are fast. */
+const MANY = 4
+
 /** How long results wait for a database that is away. Later, what they are of is sent again. */
 const MAX_WAIT = 10 * SECOND
 
@@ -135,7 +138,9 @@ export function createResults(
       if (isOver) for (const { held } of results) lost(held)
       else waiting.unshift(...results)
     }
-    if (waiting.length > 0) timer.set(state.failing_since === undefined ? GATHER_MS : RETRY_MS)
+    if (waiting.length === 0) return
+    if (state.failing_since !== undefined) timer.set(RETRY_MS)
+    else timer.set(waiting.length < MANY ? GATHER_MS : 0)
   }
 
   function flush(): Promise<void> {
@@ -147,7 +152,8 @@ export function createResults(
   return {
     add(result: Result): void {
       waiting.push(result)
-      timer.set(GATHER_MS)
+      if (waiting.length === MANY && state.failing_since === undefined) void flush()
+      else timer.set(GATHER_MS)
     },
     /** Stores what has come until now. */
     flush,
