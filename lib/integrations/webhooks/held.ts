@@ -45,8 +45,8 @@ export interface Held {
   place: Place
   /** Rows up to here are not sent again, whatever is read. */
   read_before: Place | undefined
-  /** What was settled by the process before, until the log is read to its end. */
-  ahead: Ahead | undefined
+  /** What was settled by each of the processes before, until the log is read to its end. */
+  ahead: Ahead[]
   /** Where to read on, if no row before concerns it. */
   skip_to: Place | undefined
   /** Whether there may be rows to read. */
@@ -76,6 +76,9 @@ export interface Held {
 
 /** The most events that wait for another attempt: then the position waits, too. */
 export const MAX_PARKED = 1_000
+
+/** Of how many processes it is kept what they had settled: where many die before one has caught up. */
+const MAX_AHEAD = 4
 
 /** How many events are read ahead of those that are sent. */
 const MAX_ENTRIES = 256
@@ -116,29 +119,30 @@ export const freeFlights = (held: Held) => (isSuspect(held) ? 1 : held.pace.limi
 export const settledPlace = ({ entries, place }: Pick<Held, 'entries' | 'place'>): Place => entries[0]?.before ?? place
 
 /** What is settled beyond {@link settledPlace}: events that were begun later may end earlier. */
-export function settledAhead({ entries, place, ahead }: Pick<Held, 'entries' | 'place' | 'ahead'>): Ahead | undefined {
-  if (ahead) return ahead
+export function settledAhead({ entries, place, ahead }: Pick<Held, 'entries' | 'place' | 'ahead'>): Ahead[] {
   const last = entries.findLastIndex(({ phase }) => phase !== 'read')
-  if (last < 0) return undefined
+  if (last < 0) return ahead
   const open = entries.slice(0, last + 1).map(({ row }) => row.id)
-  return { place: entries[last + 1]?.before ?? place, open: new Set(open) }
+  return [...ahead, { place: entries[last + 1]?.before ?? place, open: new Set(open) }].slice(-MAX_AHEAD)
 }
 
 /** A webhook as it is when these events are settled. */
 export function withoutSettled(held: Held, settled: ReadonlySet<Entry>): Held {
   const numbers = new Set([...settled].map(({ row }) => row.id))
-  const { ahead } = held
   return {
     ...held,
     entries: held.entries.filter((entry) => !settled.has(entry)),
-    ahead: ahead && { ...ahead, open: new Set([...ahead.open].filter((id) => !numbers.has(id))) },
+    ahead: held.ahead.map(({ place, open }) => ({
+      place,
+      open: new Set([...open].filter((id) => !numbers.has(id))),
+    })),
   }
 }
 
 /** An event of the log is settled, or waits as a row of its own. */
 export function endEntry({ entries, ahead }: Held, entry: Entry): void {
   entries.splice(entries.indexOf(entry), 1)
-  ahead?.open.delete(entry.row.id)
+  for (const { open } of ahead) open.delete(entry.row.id)
 }
 
 export function countParked({ parked }: Held): number {

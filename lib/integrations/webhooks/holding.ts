@@ -51,17 +51,17 @@ export function createHolding(ctx: SendingContext, { writer, list, history, isOv
   const sender = createSender(ctx, { calls, isOver })
 
   function placesOf(each: Held) {
-    const ahead = settledAhead(each)
-    const text = ahead && JSON.stringify({ position: textOf(ahead.place), open: [...ahead.open] })
-    return { position: textOf(settledPlace(each)), ahead: text ?? null }
+    const ahead = settledAhead(each).map(({ place, open }) => ({ position: textOf(place), open: [...open] }))
+    return { position: textOf(settledPlace(each)), ahead: ahead.length > 0 ? JSON.stringify(ahead) : null }
   }
 
-  /** What the process before had settled beyond the position. */
-  function parseAhead({ ahead }: WebhookRow): Ahead | undefined {
-    if (ahead === null) return undefined
-    const { position, open } = JSON.parse(ahead) as { position: string; open: number[] }
-    const { epoch, place } = parseEventId(position, feed.parse)
-    return place !== undefined && epoch === history().epoch ? { place, open: new Set(open) } : undefined
+  /** What the processes before had settled beyond the position. */
+  function parseAhead({ ahead }: WebhookRow): Ahead[] {
+    const all = JSON.parse(ahead ?? '[]') as { position: string; open: number[] }[]
+    return all.flatMap(({ position, open }) => {
+      const { epoch, place } = parseEventId(position, feed.parse)
+      return place !== undefined && epoch === history().epoch ? { place, open: new Set(open) } : []
+    })
   }
 
   function wake(id: string, before?: Place): void {

@@ -44,7 +44,7 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
     const { read_before, ahead } = held
     const isSettled = (row: FeedRow) =>
       (read_before !== undefined && feed.includes(read_before, row)) ||
-      (ahead !== undefined && feed.includes(ahead.place, row) && !ahead.open.has(row.id))
+      ahead.some(({ place, open }) => feed.includes(place, row) && !open.has(row.id))
     const wanted = placed.filter(({ row }) => isWanted(row, route) && !isSettled(row))
     const visible = await listVisibleRows(ctx, route.user_id, wanted)
     // What waits already has a row of its own: read again, it would begin anew, or wait for itself.
@@ -60,7 +60,7 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
     if (news.isLast) {
       held.read_before = news.place
       // Not before: two processes may read the rows of overlapping transactions in another order.
-      held.ahead = undefined
+      held.ahead = []
     } else held.is_behind = true
   }
 

@@ -43,7 +43,7 @@ export interface WebhookRow {
   unverified_at: Micros | null
   /** The place in the feed before which all is settled, with the name of its history. */
   position: string
-  /** JSON: up to where beyond it all is settled but some events, and these; `null` if nothing is. */
+  /** JSON: places beyond it up to which all is settled but some events, and these; `null` without any. */
   ahead: string | null
   /** JSON: what the next `webhook.gap`s say. */
   gap: string | null
