@@ -75,6 +75,12 @@ export function entriesOf({ text, isDense }: Word, state = { isDisabled: false }
   return { text: withState(text, state), isWhole: length <= MAX_BEGINNING && (length > 1 || isDense) }
 }
 
+/** The entry of all users with a word that begins as this one; `undefined` where it is too short to be one. */
+export function beginningOf({ text, isDense }: Word, state: { isDisabled: boolean }): string | undefined {
+  const short = begin(text, MAX_BEGINNING)
+  return isDense || [...short].length > 1 ? withState(short, state) : undefined
+}
+
 /** Where the users with two words that begin as these are, or more; `undefined` where the first is a single character. */
 export function pairEntries(
   [one, other]: readonly Word[],

@@ -1,7 +1,7 @@
 import { uniqueKey } from '../../core/characters.ts'
 import type { Queries } from '../../storage/database.ts'
 import { IS_UNINDEXED } from '../../storage/schema/0052-names.ts'
-import { among, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
+import { among, join, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { Photos } from './photos.ts'
 import { PLACEHOLDER_DOMAINS, type UserKind } from './rules.ts'
 import type { Entries } from './rules-words.ts'
@@ -137,16 +137,37 @@ export function listOutdated(db: Queries, limit: number): Promise<PersonRow[]> {
  * (word, name) of the index of words.
  */
 export function listWithEntries(db: Queries, entries: Entries, limit: number): Promise<EntryRow[]> {
+  return listUsersOf(db, entryRows(entries, limit))
+}
+
+/**
+ * The users of up to `limit` of the first `scanned` of these entries, of those who have each of these other entries. By
+ * (word, name) of the index of words, then by its primary key.
+ */
+export function listWithAll(
+  db: Queries,
+  entries: Entries,
+  { others, scanned, limit }: { others: string[]; scanned: number; limit: number },
+): Promise<EntryRow[]> {
+  const has = (word: string) =>
+    sql`EXISTS (SELECT 1 FROM user_words o WHERE o.word = ${word} AND o.name = w.name AND o.user_id = w.user_id)`
+  return listUsersOf(
+    db,
+    sql`SELECT w.user_id FROM (${entryRows(entries, scanned)}) w WHERE ${join(others.map(has), ' AND ')} LIMIT ${limit}`,
+  )
+}
+
+function listUsersOf(db: Queries, ids: Sql): Promise<EntryRow[]> {
   return db.all<EntryRow>(
     sql`SELECT ${COLUMNS}, CASE WHEN ${IS_FOUND} THEN 1 ELSE 0 END AS is_found
-       FROM (${entryRows(entries, limit)}) w JOIN users u ON u.id = w.user_id`,
+       FROM (${ids}) w JOIN users u ON u.id = w.user_id`,
   )
 }
 
 function entryRows({ text, isWhole }: Entries, limit: number): Sql {
   return isWhole
-    ? sql`SELECT user_id FROM user_words WHERE word = ${text} ORDER BY name, user_id LIMIT ${limit}`
-    : sql`SELECT user_id FROM user_words WHERE word >= ${text} AND word < ${`${text}\u{10FFFF}`}
+    ? sql`SELECT name, user_id FROM user_words WHERE word = ${text} ORDER BY name, user_id LIMIT ${limit}`
+    : sql`SELECT name, user_id FROM user_words WHERE word >= ${text} AND word < ${`${text}\u{10FFFF}`}
         ORDER BY word, name, user_id LIMIT ${limit}`
 }
 

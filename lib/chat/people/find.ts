@@ -1,4 +1,4 @@
-import { entriesOf, isCalled, pairEntries, queryWords, type Word } from '../../accounts/users/rules-words.ts'
+import { beginningOf, entriesOf, isCalled, pairEntries, queryWords, type Word } from '../../accounts/users/rules-words.ts'
 import {
   type EntryRow,
   listAcquaintances,
@@ -6,6 +6,7 @@ import {
   listCircle,
   listNamed,
   listOutdated,
+  listWithAll,
   listWithEntries,
   type PersonRow,
 } from '../../accounts/users/store-people.ts'
@@ -16,6 +17,9 @@ import { listKnownTo } from '../presence/store.ts'
 
 /** How many users are read of a word that more begin with: their names are compared with the other words. */
 const MAX_CANDIDATES = 500
+
+/** How many users of the longest of several frequent words are looked up for the other words. */
+const MAX_SCANNED = 2_000
 
 /** How many participations of shared conversations are read. */
 const MAX_SHARED = 500
@@ -34,7 +38,7 @@ const MAX_LOOKUPS = 3
 
 /**
  * Up to `limit` users with these names, in the order of the search. It is exact where at most 500 users have one of the
- * words, or both of two words begin; of more, the first by name are compared.
+ * words, or both of two words begin, or 2,000 have the longest; of more, the first by name are compared.
  *
  * @param isShared only the user, and users of private conversations that the user shares with them
  */
@@ -127,7 +131,13 @@ export async function listEntries(
     first ??= rows
   }
   const pair = pairEntries(words, { isDisabled })
-  return pair ? listWithEntries(db, pair, MAX_CANDIDATES) : first!
+  const both = pair ? await listWithEntries(db, pair, MAX_CANDIDATES) : first!
+  if (both.length < MAX_CANDIDATES) return both
+  const [longest, ...rest] = words
+  const others = rest.flatMap((word) => beginningOf(word, { isDisabled }) ?? [])
+  if (others.length === 0) return both
+  const scan = { others, scanned: MAX_SCANNED, limit: MAX_CANDIDATES }
+  return [...both, ...(await listWithAll(db, entriesOf(longest!, { isDisabled }), scan))]
 }
 
 /** The users whose words are outdated; while there are many, after an upgrade, those with such usernames as well. */

@@ -1,4 +1,4 @@
-import type { Database } from '../../../lib/storage/database.ts'
+import type { Database, Queries } from '../../../lib/storage/database.ts'
 import { RECOUNT_MESSAGES } from '../../../lib/storage/schema/0012-unread-totals.ts'
 import { REPLIERS_AS_OF } from '../../../lib/storage/schema/0058-last-repliers.ts'
 import { literal, type Sql, sql, statement } from '../../../lib/storage/sql.ts'
@@ -46,7 +46,7 @@ export async function fillConversation(db: Database, filling: Filling): Promise<
   const at = (message: string) => statement(`${since} + ${message} * ${threads} + t`)
   const last = at(`${replies}`)
   const all = numbers('t', threads)
-  await db.write(async (tx) => {
+  const fill = async (tx: Queries) => {
     await tx.run(
       sql`INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count,
             listed_to, last_repliers)
@@ -83,7 +83,8 @@ export async function fillConversation(db: Database, filling: Filling): Promise<
     await tx.run(
       sql`UPDATE conversations SET clock = ${end}, active_at = ${end - 1} WHERE id = ${conversation_id} AND clock < ${end}`,
     )
-  })
+  }
+  await db.write(fill, { timeout: false })
 }
 
 /** Counts what the conversations of a database have, and what is unread. PostgreSQL gets its statistics. */

@@ -95,6 +95,16 @@ describeService('people are found', (service) => {
     expect(await found('quirin quell699')).toEqual(['many699'])
   })
 
+  it('among more than are compared with both beginnings, while no more than 2,000 have the longest word', async () => {
+    await Promise.all(times(600, (n) => insertUser(`aa-kalo${n}`, 'Kalomi Sanera')))
+    await Promise.all(times(600, (n) => insertUser(`bb-kalo${n}`, 'Kalovo Satezu')))
+    await insertUser('zz-kalo', 'Kalovo Sanera')
+    await indexAll()
+    expect(await found('kalovo sane')).toEqual(['zz-kalo'])
+    expect(await found('sane kalovo k')).toEqual(['zz-kalo'])
+    expect(await found('kalomi sate')).toEqual([])
+  })
+
   it('by the new names after a rename, and not by the old ones', async () => {
     await add('turing', 'Alan Turing')
     const id = ids.get('turing')!
