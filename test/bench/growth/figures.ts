@@ -14,7 +14,7 @@ import { progress } from '../report.ts'
 import { type Bench, median } from '../row.ts'
 import { ready } from '../rows/start.ts'
 import { ROOT, type Server, temporaryFolder } from '../servers/child.ts'
-import { withChat } from '../servers/people.ts'
+import { type Person, withChat } from '../servers/people.ts'
 import { startBareService, urlOf } from '../servers/service.ts'
 import { type History, roundedSize, seedHistory } from './seed.ts'
 
@@ -37,10 +37,13 @@ export interface GrowthFigure {
 
 export const FIGURES: GrowthFigure[] = [
   { name: 'posts', unit: '/s', expected: 'flat' },
+  { name: 'timeline', unit: 'ms', expected: 'flat' },
   { name: 'tree', unit: 'ms', expected: 'flat' },
   { name: 'unread', unit: 'ms', expected: 'flat' },
   { name: 'conversations', unit: 'ms', expected: 'flat' },
   { name: 'threads', unit: 'ms', expected: 'flat' },
+  { name: 'followed', unit: 'ms', expected: 'flat' },
+  { name: 'read-all', unit: 'ms', expected: 'flat' },
   { name: 'replay', unit: 'ms', expected: 'flat' },
   { name: 'heartbeat', unit: 'ms', expected: 'flat' },
   { name: 'start', unit: 'ms', expected: 'flat' },
@@ -95,12 +98,15 @@ async function measureCalls(
   const ofEach = (path: (id: string) => string) =>
     time(conversations.map(({ conversation_id }) => get(path(conversation_id))))
   const reads = {
+    timeline: await ofEach((id) => `/api/conversations/${id}/messages?limit=50`),
     tree: await time(conversations.flatMap(({ roots }) => roots.map((id) => get(`/api/threads/${id}/tree?limit=50`)))),
     unread: await ofEach((id) => `/api/conversations/${id}/unread`),
     conversations: await time([get('/api/conversations?limit=50')]),
     threads: await ofEach((id) => `/api/conversations/${id}/threads?limit=20`),
+    followed: await time([get('/api/threads?limit=50')]),
     heartbeat: await time([httpRequest('POST', '/api/presence/heartbeat', { headers: reader.headers })]),
     replay: await timeReplay(port, reader.headers, conversations, seconds),
+    'read-all': await timeReadAll(port, { reader, author, conversations }, seconds),
   }
   const requests = conversations.map(({ root_id }) =>
     httpRequest('POST', `/api/messages/${root_id}/reply`, {
@@ -109,6 +115,30 @@ async function measureCalls(
     }),
   )
   return { ...reads, posts: perSecond(await repeatRequest({ ...server, requests }, UNDER_WAY, seconds)) }
+}
+
+/** The median of how long a conversation takes to be marked as read, each time after a reply of another user. */
+async function timeReadAll(port: number, { reader, author, conversations }: History, seconds: number): Promise<number> {
+  const post = async (path: string, { headers }: Person, body: object) => {
+    const sent = { ...headers, 'content-type': 'application/json' }
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method: 'POST',
+      headers: sent,
+      body: JSON.stringify(body),
+    })
+    if (!response.ok) throw new Error(`${path} was answered ${response.status}`)
+    await response.arrayBuffer()
+  }
+  const times: number[] = []
+  const end = performance.now() + seconds * 1000
+  for (let n = 0; performance.now() < end; n++) {
+    const { conversation_id, root_id } = conversations[n % conversations.length]!
+    await post(`/api/messages/${root_id}/reply`, author, { content: postContent(n) })
+    const began = performance.now()
+    await post(`/api/conversations/${conversation_id}/read`, reader, { all: true })
+    times.push(performance.now() - began)
+  }
+  return median(times)
 }
 
 /** The median of how long a stream takes to get what it has missed, one after the other. */

@@ -19,7 +19,7 @@ const UNREAD_THREADS = 2
 /** The messages of each conversation that are in the event log, as if the others were older than its retention. */
 const LOGGED = 200
 
-/** A reader of conversations that another user has filled. */
+/** A reader of conversations that another user has filled, who follows each thread that was read. */
 export interface History {
   reader: Person
   author: Person
@@ -82,12 +82,13 @@ async function fill(tx: Queries, { n, conversation_id, threads, author, reader }
   const thread = `WITH RECURSIVE threads_of(t) AS (SELECT 0 UNION ALL SELECT t + 1 FROM threads_of WHERE t < ${threads - 1})`
   const each = `${thread}, messages_of(m) AS (SELECT 0 UNION ALL SELECT m + 1 FROM messages_of WHERE m < ${THREAD - 1})`
   const at = (message: string) => `${since} + t * ${THREAD} + ${message}`
+  const last = at(`${THREAD - 1}`)
 
   await tx.run(
     statement(
       `${thread} INSERT INTO threads
-       (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
-     SELECT ${ID('0')}, ?, ${at('0')}, ${at(`${THREAD - 1}`)}, ${THREAD}, 1 FROM threads_of`,
+       (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count, listed_to)
+     SELECT ${ID('0')}, ?, ${at('0')}, ${last}, ${THREAD}, 1, ${last} FROM threads_of`,
       [conversation_id],
     ),
   )
@@ -113,9 +114,10 @@ async function fill(tx: Queries, { n, conversation_id, threads, author, reader }
   )
   await tx.run(
     statement(
-      `${thread} INSERT INTO thread_members (root_id, user_id, read_at, read_count, marked_in)
-     SELECT ${ID('0')}, ?, ${at(`${THREAD - 1}`)}, ${THREAD}, ? FROM threads_of WHERE t < ${threads - UNREAD_THREADS}`,
-      [reader, conversation_id],
+      `${thread} INSERT INTO thread_members
+       (root_id, user_id, read_at, read_count, marked_in, followed_at, listed_in, listed_at)
+     SELECT ${ID('0')}, ?, ${last}, ${THREAD}, ?, ${at('0')}, ?, ${last} FROM threads_of WHERE t < ${threads - UNREAD_THREADS}`,
+      [reader, conversation_id, conversation_id],
     ),
   )
   await tx.run(sql`DELETE FROM events WHERE conversation_id = ${conversation_id}`)

@@ -6,6 +6,8 @@ import { openSocket } from './socket.ts'
 export interface Step {
   send: string | Uint8Array
   until: string
+  /** Runs before the next step, with what the server has sent for this one. */
+  after?: (received: string) => Promise<void>
 }
 
 /** A participant who follows the conversation. */
@@ -50,6 +52,13 @@ function openReader(port: number, steps: Step[], on: ReaderEvents): Promise<Read
       () => reject(new Error(`a stream did not open at step ${step + 1}: ${received.slice(0, 600)}`)),
       OPENING_TIMEOUT_MS,
     )
+    const advance = () => {
+      step++
+      received = ''
+      if (step < steps.length) return socket.write(steps[step]!.send)
+      clearTimeout(timer)
+      resolve(reader)
+    }
     const socket = openSocket(port, {
       bytes: (bytes) => {
         if (step === steps.length) return scan(reader, bytes, on.marker)
@@ -58,11 +67,13 @@ function openReader(port: number, steps: Step[], on: ReaderEvents): Promise<Read
           return reject(new Error(`a stream was answered ${received.slice(9, 600)}`))
         }
         if (!received.includes(steps[step]!.until)) return
-        step++
-        received = ''
-        if (step < steps.length) return socket.write(steps[step]!.send)
-        clearTimeout(timer)
-        resolve(reader)
+        const { after } = steps[step]!
+        if (!after) return advance()
+        socket.pause()
+        after(received).then(() => {
+          socket.resume()
+          advance()
+        }, reject)
       },
       lost: (error) => {
         reject(error)

@@ -7,9 +7,13 @@ export function postContent(seq: number): string {
 }
 
 /** A POST of a content with a marker, cut in two where the marker stands. */
-export function postTemplate(path: string, headers: Record<string, string>): readonly [string, string] {
+export function postTemplate(
+  path: string,
+  headers: Record<string, string>,
+  bodyOf: (content: string) => object = (content) => ({ content }),
+): readonly [string, string] {
   const hole = marker(0)
-  const request = httpRequest('POST', path, { headers, body: { content: postContent(0) } })
+  const request = httpRequest('POST', path, { headers, body: bodyOf(postContent(0)) })
   const at = request.indexOf(hole)
   return [request.slice(0, at), request.slice(at + hole.length)]
 }

@@ -1,3 +1,5 @@
+import { httpRequest } from './http.ts'
+
 const FINAL_TEXT = 0x81
 const MASKED = 0x80
 
@@ -8,4 +10,17 @@ const MASKED = 0x80
 export function maskedText(text: string): Buffer {
   const noMask = [0, 0, 0, 0]
   return Buffer.concat([Buffer.from([FINAL_TEXT, MASKED | text.length, ...noMask]), Buffer.from(text)])
+}
+
+/** The request that turns a connection into a WebSocket. */
+export function upgradeRequest(path: string, headers: Record<string, string> = {}): string {
+  return httpRequest('GET', path, {
+    headers: {
+      ...headers,
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'YSBiZW5jaCByZWFkZXIhIQ==',
+    },
+  })
 }

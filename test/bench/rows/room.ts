@@ -1,13 +1,14 @@
-import { openAudience } from '../load/audience.ts'
 import { deliverTo } from '../load/deliver.ts'
 import { cpuMicros, type Measured, perSecond } from '../load/measure.ts'
 import { postTemplate } from '../load/template.ts'
-import { joinSteps } from '../load/xmpp.ts'
 import { processFiguresMissing } from '../machine.ts'
 import { type Bench, interleaveWarm, oncePerBench, type Pair, type Row, roundsOf } from '../row.ts'
+import { centrifugo } from '../servers/centrifugo.ts'
 import { postgresMissing, withPostgres } from '../servers/databases.ts'
-import { DOMAIN, ejabberdMissing, ejabberdTarget, ROOM, startEjabberd } from '../servers/ejabberd.ts'
+import { ejabberd } from '../servers/ejabberd.ts'
 import { createPeople, numbers } from '../servers/people.ts'
+import { pocketbase } from '../servers/pocketbase.ts'
+import { type OpenRoom, type RoomPeer, withAudience } from '../servers/room-peer.ts'
 import { newDatabase, startBareService } from '../servers/service.ts'
 import { withServers } from '../servers/with.ts'
 import { allStream } from './many-streams.ts'
@@ -16,33 +17,48 @@ const READERS = 100
 
 type Goal = Pick<Row, 'reach' | 'beyond'>
 
-/** Everything that a room is measured by, on one database. */
-function rowsOf(
-  name: string,
-  on: string,
-  run: (window: number) => (bench: Bench) => Promise<Pair<Measured>[]>,
-  missing: () => string | undefined,
-  goals: { many: Goal; one: Goal; cpu: Goal },
-): Row[] {
-  const [runMany, runOne] = [run(32), run(1)]
+/** What is posted: replies to one message, or messages that each begin a thread, with two events. */
+type Posts = 'posts' | 'new threads'
+
+interface Compared {
+  name: string
+  peer: RoomPeer
+  what: Posts
+  /** The database of the service. */
+  on: 'SQLite' | 'PostgreSQL'
+  goals: { many: Goal; one: Goal; cpu?: Goal }
+}
+
+/** A room of the service beside one of another server, with 32 posts under way and with one. */
+function rowsOf({ name, peer, what, on, goals }: Compared): Row[] {
+  const measured = (window: number) =>
+    oncePerBench((bench) =>
+      withDatabase[on]((database, pids) => measure(bench, { peer, what, window, database, pids })),
+    )
+  const [many, one] = [measured(32), measured(1)]
   const room = `a room of ${READERS} readers on ${on}`
-  const row = { peer: 'ejabberd', unavailable: () => missing() ?? ejabberdMissing() }
+  const missing = () => (on === 'PostgreSQL' ? postgresMissing() : undefined) ?? peer.missing()
+  const row = { peer: peer.name, unavailable: missing }
   const rate = { ...row, unit: '/s', better: 'higher' } as const
-  return [
+  const rows: Row[] = [
     {
       ...rate,
       name: `${name}-32`,
-      title: `posts delivered in ${room}, 32 under way`,
+      title: `${what} delivered in ${room}, 32 under way`,
       ...goals.many,
-      measure: async (bench) => roundsOf(await runMany(bench), perSecond),
+      measure: async (bench) => roundsOf(await many(bench), perSecond),
     },
     {
       ...rate,
       name: `${name}-1`,
-      title: `posts delivered in ${room}, 1 under way`,
+      title: `${what} delivered in ${room}, 1 under way`,
       ...goals.one,
-      measure: async (bench) => roundsOf(await runOne(bench), perSecond),
+      measure: async (bench) => roundsOf(await one(bench), perSecond),
     },
+  ]
+  if (!goals.cpu) return rows
+  return [
+    ...rows,
     {
       ...row,
       name: `${name}-1-cpu`,
@@ -50,86 +66,89 @@ function rowsOf(
       unit: 'µs',
       better: 'lower',
       ...goals.cpu,
-      unavailable: () => row.unavailable() ?? processFiguresMissing(),
-      measure: async (bench) => roundsOf(await runOne(bench), cpuMicros),
+      unavailable: () => missing() ?? processFiguresMissing(),
+      measure: async (bench) => roundsOf(await one(bench), cpuMicros),
     },
   ]
 }
 
-const onSqlite = (window: number) => oncePerBench((bench) => measure(bench, window, newDatabase(), []))
+/** Gives `work` a database, and the processes whose CPU counts because the service could not answer without them. */
+type WithDatabase = <T>(work: (database: string, pids: number[]) => Promise<T>) => Promise<T>
 
-/** The CPU of PostgreSQL counts: without it, the service could not answer. */
-const onPostgres = (window: number) =>
-  oncePerBench((bench) => withPostgres(async ({ pid, create }) => measure(bench, window, await create(), [pid])))
+const withDatabase: Record<Compared['on'], WithDatabase> = {
+  SQLite: (work) => work(newDatabase(), []),
+  PostgreSQL: (work) => withPostgres(async ({ pid, create }) => work(await create(), [pid])),
+}
+
+interface Measurement extends Pick<Compared, 'peer' | 'what'> {
+  window: number
+  database: string
+  pids: number[]
+}
 
 function measure(
   { rounds, seconds, command }: Bench,
-  window: number,
-  database: string,
-  alsoCounted: number[],
+  { peer, what, window, database, pids }: Measurement,
 ): Promise<Pair<Measured>[]> {
   const load = { window, seconds }
-  return withServers(openService(command, database), openEjabberd(), async (service, peer) => {
-    const target = { ...service.target, pid: [service.target.pid, ...alsoCounted] }
+  return withServers(openService(command, database, pids, what), peer.open(READERS), async (service, other) => {
     let posts = 0
     const pairs = await interleaveWarm(
       rounds,
-      () => deliverTo(service.audience, target, load),
+      () => deliverTo(service.audience, service.target, load),
       async () => {
-        const measured = await deliverTo(peer.audience, peer.target, load)
+        const measured = await deliverTo(other.audience, other.target, load)
         posts += measured.count
         return measured
       },
     )
-    const archived = peer.countArchived()
-    if (archived < posts) throw new Error(`ejabberd has ${archived} of ${posts} posts in its archive`)
+    const stored = await other.countStored()
+    if (stored < posts) throw new Error(`${peer.name} has stored ${stored} of ${posts} posts`)
     return pairs
   })
 }
 
-async function openService(command: string[], database: string) {
+async function openService(command: string[], database: string, pids: number[], what: Posts): Promise<OpenRoom> {
   const { people, places } = await createPeople(database, READERS, [numbers(READERS)])
+  const { conversation_id, root_id } = places[0]!
   const server = await startBareService(command, database)
-  const post = postTemplate(`/api/messages/${places[0]!.root_id}/reply`, people[0]!.headers)
-  const target = { pid: server.pid, port: server.port, post }
+  const path = what === 'posts' ? `/api/messages/${root_id}/reply` : `/api/threads/${conversation_id}/root`
+  const target = { pid: [server.pid, ...pids], port: server.port, post: postTemplate(path, people[0]!.headers) }
   return withAudience(server, target, people.map(allStream))
 }
 
-async function openEjabberd() {
-  const server = await startEjabberd()
-  const steps = numbers(READERS).map((n) => joinSteps(DOMAIN, ROOM, `reader-${n}`))
-  const opened = await withAudience(server, ejabberdTarget(server), steps)
-  return { ...opened, countArchived: server.countArchived }
-}
+const AHEAD = { one: { reach: 1, beyond: 1.2 }, many: { reach: 1.5, beyond: 2 } }
 
-/** The readers of a server, who stay for all rounds: who joins a room is shown to all others. */
-async function withAudience<T>(
-  server: { port: number; stop(): Promise<void> },
-  target: T,
-  openings: Parameters<typeof openAudience>[1],
-) {
-  try {
-    const audience = await openAudience(server.port, openings)
-    const stop = () => {
-      audience.close()
-      return server.stop()
-    }
-    return { target, audience, stop }
-  } catch (error) {
-    await server.stop()
-    throw error
-  }
-}
+/** A room of new threads, on both databases. */
+const roots = (name: string, peer: RoomPeer): Row[] => [
+  ...rowsOf({ name, peer, what: 'new threads', on: 'SQLite', goals: AHEAD }),
+  ...rowsOf({ name: `${name}-pg`, peer, what: 'new threads', on: 'PostgreSQL', goals: AHEAD }),
+]
 
 export const rooms: Row[] = [
-  ...rowsOf('room', 'SQLite', onSqlite, () => undefined, {
-    many: { reach: 12, beyond: 20 },
-    one: { reach: 2.5, beyond: 4 },
-    cpu: { reach: 0.4, beyond: 0.25 },
+  ...rowsOf({
+    name: 'room',
+    peer: ejabberd,
+    what: 'posts',
+    on: 'SQLite',
+    goals: {
+      many: { reach: 12, beyond: 20 },
+      one: { reach: 2.5, beyond: 4 },
+      cpu: { reach: 0.4, beyond: 0.25 },
+    },
   }),
-  ...rowsOf('room-pg', 'PostgreSQL', onPostgres, postgresMissing, {
-    many: { reach: 4, beyond: 8 },
-    one: { reach: 1.2, beyond: 2 },
-    cpu: { reach: 0.85, beyond: 0.5 },
+  ...rowsOf({
+    name: 'room-pg',
+    peer: ejabberd,
+    what: 'posts',
+    on: 'PostgreSQL',
+    goals: {
+      many: { reach: 4, beyond: 8 },
+      one: { reach: 1.2, beyond: 2 },
+      cpu: { reach: 0.85, beyond: 0.5 },
+    },
   }),
+  ...roots('room-roots', ejabberd),
+  ...roots('room-centrifugo', centrifugo),
+  ...roots('room-pocketbase', pocketbase),
 ]

@@ -3,24 +3,25 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { freePort } from '../../support/free-port.ts'
-import type { ChatTarget } from '../load/deliver.ts'
-import { messageTemplate, streamHeader } from '../load/xmpp.ts'
+import { joinSteps, messageTemplate, streamHeader } from '../load/xmpp.ts'
 import { type Server, startProgram, temporaryFolder } from './child.ts'
+import { numbers } from './people.ts'
+import { type RoomPeer, withAudience } from './room-peer.ts'
 
 /** Debian's package: the script has the path of the code, and the archive needs a second package. */
 const SCRIPT = '/usr/sbin/ejabberdctl'
 const ERLANG = '/usr/lib/erlang/lib'
 
 /** Users of this domain sign in with any password; their rooms are on the second one. */
-export const DOMAIN = 'localhost'
+const DOMAIN = 'localhost'
 const ROOMS = 'conference.localhost'
 
 const ANSWER_TIMEOUT_MS = 300
 
 /** The room that all join. */
-export const ROOM = `bench@${ROOMS}`
+const ROOM = `bench@${ROOMS}`
 
-export function ejabberdMissing(): string | undefined {
+function ejabberdMissing(): string | undefined {
   try {
     librariesOf(readFileSync(SCRIPT, 'utf8'))
   } catch {
@@ -36,7 +37,7 @@ function librariesOf(script: string): string {
   return path
 }
 
-export interface Ejabberd extends Server {
+interface Ejabberd extends Server {
   /** @returns the number of messages in the archive */
   countArchived(): number
 }
@@ -45,7 +46,7 @@ export interface Ejabberd extends Server {
  * A private instance, with its data in a temporary folder. It runs without a node name, so that it needs no daemon of
  * Erlang's beside it.
  */
-export async function startEjabberd(): Promise<Ejabberd> {
+async function startEjabberd(): Promise<Ejabberd> {
   const folder = temporaryFolder()
   const archive = join(folder, 'archive.db')
   const port = await freePort()
@@ -107,9 +108,16 @@ modules:
 `
 }
 
-/** How a writer of the room posts to it: on the stream on which it reads. */
-export function ejabberdTarget({ pid, port }: Server): Omit<ChatTarget, 'steps'> {
-  return { pid, port, post: messageTemplate(ROOM), posts_on_streams: true }
+/** A writer of the room posts on the stream on which it reads. */
+export const ejabberd: RoomPeer = {
+  name: 'ejabberd',
+  missing: ejabberdMissing,
+  open: async (readers) => {
+    const server = await startEjabberd()
+    const target = { pid: server.pid, port: server.port, post: messageTemplate(ROOM), posts_on_streams: true }
+    const steps = numbers(readers).map((n) => joinSteps(DOMAIN, ROOM, `reader-${n}`))
+    return { ...(await withAudience(server, target, steps)), countStored: server.countArchived }
+  },
 }
 
 /** Whether a stream opens. While ejabberd starts, it accepts connections that it never answers. */

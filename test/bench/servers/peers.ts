@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { ChatTarget } from '../load/deliver.ts'
 import { httpRequest } from '../load/http.ts'
 import { postTemplate } from '../load/template.ts'
-import { maskedText } from '../load/websocket.ts'
+import { maskedText, upgradeRequest } from '../load/websocket.ts'
 import { type Server, startServer, temporaryFolder } from './child.ts'
 
 /** Seeded by the express chat: it has no sign-up. */
@@ -39,15 +39,7 @@ function startPeer(file: string, ...args: string[]): Promise<Server> {
 
 /** Opens a WebSocket, then the namespace of socket.io inside it. */
 export function expressTarget({ pid, port }: Server): ChatTarget {
-  const upgrade = httpRequest('GET', '/socket.io/?EIO=4&transport=websocket&conversation=1', {
-    headers: {
-      ...EXPRESS_SESSION,
-      connection: 'Upgrade',
-      upgrade: 'websocket',
-      'sec-websocket-version': '13',
-      'sec-websocket-key': 'YSBiZW5jaCByZWFkZXIhIQ==',
-    },
-  })
+  const upgrade = upgradeRequest('/socket.io/?EIO=4&transport=websocket&conversation=1', EXPRESS_SESSION)
   return {
     pid,
     port,
