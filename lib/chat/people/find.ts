@@ -1,4 +1,11 @@
-import { beginningOf, entriesOf, isCalled, pairEntries, queryWords, type Word } from '../../accounts/users/rules-words.ts'
+import {
+  beginningOf,
+  entriesOf,
+  isCalled,
+  pairEntries,
+  queryWords,
+  type Word,
+} from '../../accounts/users/rules-words.ts'
 import {
   type EntryRow,
   listAcquaintances,
