@@ -19,7 +19,7 @@ const UNREAD_THREADS = 2
 /** The messages of each conversation that are in the event log, as if the others were older than its retention. */
 const LOGGED = 200
 
-/** A reader of conversations that another user has filled, who follows each thread that was read. */
+/** A reader of conversations that another user has filled, who follows each thread. */
 export interface History {
   reader: Person
   author: Person
@@ -108,15 +108,19 @@ async function fill(tx: Queries, { n, conversation_id, threads, author, reader }
   )
   await tx.run(
     statement(
-      `${thread} INSERT INTO thread_members (root_id, user_id, live_count) SELECT ${ID('0')}, ?, ${THREAD} FROM threads_of`,
-      [author],
+      `${thread} INSERT INTO thread_members (root_id, user_id, live_count, listed_in, listed_at)
+     SELECT ${ID('0')}, ?, ${THREAD}, ?, ${last} FROM threads_of`,
+      [author, conversation_id],
     ),
   )
+  const ifRead = (then: string, otherwise: string) =>
+    `CASE WHEN t < ${threads - UNREAD_THREADS} THEN ${then} ELSE ${otherwise} END`
   await tx.run(
     statement(
       `${thread} INSERT INTO thread_members
-       (root_id, user_id, read_at, read_count, marked_in, followed_at, listed_in, listed_at)
-     SELECT ${ID('0')}, ?, ${last}, ${THREAD}, ?, ${at('0')}, ?, ${last} FROM threads_of WHERE t < ${threads - UNREAD_THREADS}`,
+       (root_id, user_id, read_at, read_count, marked_in, followed_at, listed_in, listed_at, news_at)
+     SELECT ${ID('0')}, ?, ${ifRead(last, '0')}, ${ifRead(`${THREAD}`, '0')}, ${ifRead('?', 'NULL')}, ${at('0')}, ?, ${last}, ${last}
+       FROM threads_of`,
       [reader, conversation_id, conversation_id],
     ),
   )
