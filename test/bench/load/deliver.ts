@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Audience, openAudience } from './audience.ts'
-import { createLedger } from './ledger.ts'
+import { createLedger, createTally } from './ledger.ts'
 import { marker } from './marker.ts'
 import { type Measured, measure } from './measure.ts'
 import { openPoster, type Poster } from './poster.ts'
 import type { Step } from './reader.ts'
-import { createWindow, type Slot, type Window } from './window.ts'
+import { createWindow, type Slot, type Until, type Window } from './window.ts'
 
 /** A chat under test, in raw bytes: what opens a reader, and the text of a post before and after its marker. */
 export interface ChatTarget {
@@ -16,12 +16,16 @@ export interface ChatTarget {
   post: readonly [before: string, after: string]
   /** Whether posts are sent on the streams of readers, who see their own post as its answer; default: by HTTP. */
   posts_on_streams?: boolean
+  /** Whether readers may get posts in different orders; default: in one. */
+  is_unordered?: boolean
 }
 
 export interface DeliveryLoad {
   readers: number
-  /** Posts under way at a time, each until it is answered and delivered to all readers. */
+  /** Posts under way at a time. */
   window: number
+  /** What ends one; default: `delivered`, that it is answered and delivered to all readers. */
+  until?: Until
   seconds: number
 }
 
@@ -53,34 +57,47 @@ export async function deliverTo(
 ): Promise<Measured> {
   const { readers, failure } = audience
   const { fail, or } = failure
-  const window = createWindow(load.window, (slot) => senders[slot.index]!(text(slot)))
-  const { seen } = createLedger(readers.length, window.slots, {
+  const window = createWindow(load.window, (slot) => send(slot), load.until)
+  const { seen } = (target.is_unordered ? createTally : createLedger)(readers.length, window.slots, {
     delivered: (slot) => window.settle(slot, 'delivered'),
     fail,
   })
   for (const reader of readers) reader.position = 0
   audience.seen = seen
   const posters: Poster[] = []
-  const senders = target.posts_on_streams ? window.slots.map(sendOnStream) : window.slots.map(sendByHttp)
+  const send = target.posts_on_streams ? openStreamSender() : openHttpSender()
 
   function text({ seq }: Slot): string {
     return target.post[0] + marker(seq) + target.post[1]
   }
 
-  function sendByHttp(slot: Slot): (request: string) => void {
-    const poster = openPoster(target.port, () => window.settle(slot, 'answered'), fail)
-    posters.push(poster)
-    return poster.send
+  function openHttpSender(): (slot: Slot) => void {
+    const idle: ((slot: Slot) => void)[] = []
+    for (let n = 0; n < load.window; n++) {
+      let sent: Slot
+      const post = (slot: Slot) => {
+        sent = slot
+        poster.send(text(slot))
+      }
+      const onAnswer = () => {
+        idle.push(post)
+        window.settle(sent, 'answered')
+      }
+      const poster = openPoster(target.port, onAnswer, fail)
+      posters.push(poster)
+      idle.push(post)
+    }
+    return (slot) => idle.shift()!(slot)
   }
 
-  function sendOnStream(slot: Slot): (stanza: string) => void {
-    const writer = readers[slot.index]!
+  function openStreamSender(): (slot: Slot) => void {
     const { seen } = audience
     audience.seen = (reader, seq) => {
       seen(reader, seq)
-      if (reader === writer && seq === slot.seq) window.settle(slot, 'answered')
+      const slot = window.slots.find((candidate) => candidate.seq === seq && !candidate.answered)
+      if (slot && reader === readers[slot.index]) window.settle(slot, 'answered')
     }
-    return (stanza) => void writer.socket.write(stanza)
+    return (slot) => void readers[slot.index]!.socket.write(text(slot))
   }
 
   try {

@@ -22,30 +22,43 @@ export interface Window {
   close(): void
 }
 
-export function createWindow(size: number, send: (slot: Slot) => void): Window {
-  const slots = Array.from({ length: size }, (_, index): Slot => {
+/** What a post waits for before the next one is sent in its place: its response, or also its delivery to all readers. */
+export type Until = 'answered' | 'delivered'
+
+/** How many posts may still be on their way to readers, for each one that waits for its response. */
+const UNDELIVERED = 64
+
+export function createWindow(size: number, send: (slot: Slot) => void, until: Until = 'delivered'): Window {
+  const slots = Array.from({ length: until === 'answered' ? size * UNDELIVERED : size }, (_, index): Slot => {
     return { index, seq: -1, answered: true, placed: true, delivered: true }
   })
+  const free = [...slots]
+  let unanswered = 0
   let closed = false
 
-  function take(slot: Slot): void {
-    slot.seq = window.sent++
-    slot.answered = slot.placed = slot.delivered = false
-    send(slot)
+  function fill(): void {
+    while (!closed && free.length > 0 && unanswered < size) {
+      const slot = free.shift()!
+      slot.seq = window.sent++
+      slot.answered = slot.placed = slot.delivered = false
+      unanswered++
+      send(slot)
+    }
   }
 
   const window: Window = {
     slots,
     sent: 0,
     done: 0,
-    open() {
-      for (const slot of slots) take(slot)
-    },
+    open: fill,
     settle(slot, what) {
       slot[what] = true
-      if (!slot.answered || !slot.delivered) return
-      window.done++
-      if (!closed) take(slot)
+      if (what === 'answered') unanswered--
+      if (slot.answered && slot.delivered) {
+        window.done++
+        free.push(slot)
+      }
+      fill()
     },
     close() {
       closed = true

