@@ -4,10 +4,12 @@ import { readConfig } from './app/config.ts'
 import { createStart } from './app/start.ts'
 import { applyTheme } from './app/theme.ts'
 import { registerWorker } from './app/worker.ts'
+import { forgetSuperseded } from './parts/superseded.ts'
 import { Root } from './root.tsx'
 import { loadTexts } from './texts/texts.ts'
 import './styles/all.css'
 
+forgetSuperseded()
 const config = readConfig()
 applyTheme()
 const start = createStart(config)
