@@ -77,7 +77,7 @@ export interface Held {
 /** The most events that wait for another attempt: then the position waits, too. */
 export const MAX_PARKED = 1_000
 
-/** Of how many processes it is kept what they had settled: where many die before one has caught up. */
+/** The number of processes of which it is kept what they had settled, where many die before one has caught up. */
 const MAX_AHEAD = 4
 
 /** How many events are read ahead of those that are sent. */
