@@ -46,9 +46,14 @@ export function TextForm({ text, conversation_id, button, onSave, onCancel }: Te
   const field = useRef<HTMLTextAreaElement>(null)
   const { run, isRunning, error } = useAction(() => onSave(field.current!.value.trim()))
   useLayoutEffect(() => {
-    const { current } = field
-    current?.focus()
-    current?.setSelectionRange(text.length, text.length)
+    const current = field.current!
+    const opener = document.activeElement
+    current.focus()
+    current.setSelectionRange(text.length, text.length)
+    return () => {
+      const hasFocus = current.form!.contains(document.activeElement)
+      if (hasFocus && opener instanceof HTMLElement && opener.isConnected) opener.focus()
+    }
   }, [])
   return (
     <form
