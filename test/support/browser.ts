@@ -66,6 +66,13 @@ export interface Route {
   }): Promise<void>
 }
 
+/** A file as a user would choose it. */
+interface BrowserFile {
+  name: string
+  mimeType: string
+  buffer: Buffer
+}
+
 export interface Page {
   goto(url: string): Promise<unknown>
   reload(): Promise<unknown>
@@ -79,7 +86,9 @@ export interface Page {
   hover(selector: string): Promise<void>
   fill(selector: string, text: string): Promise<void>
   /** Chooses files in a field, which may be hidden. */
-  setInputFiles(selector: string, files: { name: string; mimeType: string; buffer: Buffer }[]): Promise<void>
+  setInputFiles(selector: string, files: BrowserFile[]): Promise<void>
+  /** Waits until the page has the user choose files. */
+  waitForEvent(name: 'filechooser'): Promise<{ setFiles(files: BrowserFile[]): Promise<void> }>
   /** Chooses an option of a `select` by its value. */
   selectOption(selector: string, value: string): Promise<unknown>
   /** Presses a key, such as `Enter` or `Shift+Tab`, in an element. */
