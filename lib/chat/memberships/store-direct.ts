@@ -1,7 +1,7 @@
 import type { Photos } from '../../accounts/users/photos.ts'
 import type { UserKind } from '../../accounts/users/rules.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, isOtherDisabled, type Micros, sql } from '../../storage/sql.ts'
+import { among, isOtherDisabled, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { DirectPartner } from '../conversations/schema.ts'
 import type { ConversationRow } from './store-conversations.ts'
 
@@ -27,23 +27,34 @@ export async function isClosed(db: Queries, conversationId: string, userId: stri
   return row !== undefined
 }
 
+/** Up to so many participations of a user are counted. */
+const MAX_COUNTED = 10_000
+
 /**
  * The ones of these users who participate in a private conversation of another user. One that any user may join, or joins
- * by itself, does not count. By user_id of each, then by primary key: the other way round, each costs all conversations of the
- * other user, which may be thousands. SQLite keeps the order of a CROSS JOIN.
+ * by itself, does not count. Each costs the conversations of the one of both who has fewer, by user_id, and for each of these
+ * a look-up of the other one by primary key: users may have thousands, and bots more.
  */
 export async function listSharing(db: Queries, userId: string, ids: Iterable<string>): Promise<string[]> {
+  const user = sql`${userId}`
+  const { count } = (await db.get<{ count: number }>(
+    sql`SELECT count(*) AS count FROM (SELECT 1 FROM participants WHERE user_id = ${user} LIMIT ${MAX_COUNTED}) AS own`,
+  ))!
+  const theirs = sql`SELECT 1 FROM participants WHERE user_id = u.id LIMIT ${count + 1}`
   const rows = await db.all<{ id: string }>(
     sql`SELECT u.id FROM users u
-      WHERE u.id ${among(db, ids)} AND EXISTS (
-        SELECT 1 FROM participants theirs
-         CROSS JOIN participants own
-          JOIN conversations c ON c.id = own.conversation_id
-         WHERE theirs.user_id = u.id AND own.conversation_id = theirs.conversation_id AND own.user_id = ${userId}
-           AND c.deleted_at IS NULL AND c.visibility IS NULL AND c.auto_join IS NULL)`,
+      WHERE u.id ${among(db, ids)} AND CASE WHEN (SELECT count(*) FROM (${theirs}) AS theirs) > ${count}
+            THEN ${isIn(user, sql`u.id`)} ELSE ${isIn(sql`u.id`, user)} END`,
   )
   return rows.map(({ id }) => id)
 }
+
+/** Whether a private conversation of one user has the other: a single value is looked up for each, in no other order. */
+const isIn = (one: Sql, other: Sql): Sql =>
+  sql`EXISTS (SELECT 1 FROM participants one WHERE one.user_id = ${one} AND (
+        SELECT 1 FROM participants other JOIN conversations c ON c.id = other.conversation_id
+         WHERE other.conversation_id = one.conversation_id AND other.user_id = ${other}
+           AND c.deleted_at IS NULL AND c.visibility IS NULL AND c.auto_join IS NULL) = 1)`
 
 /** Removes the pair of a direct conversation, since one of the two is erased. It stays direct. */
 export async function forgetPair(tx: Queries, conversationId: string): Promise<void> {
