@@ -12,10 +12,13 @@ export function directoryPlan(client: StoreClient, query: string): Plan<ListData
     isEphemeral: true,
     read: (page) => client.conversations.directory({ ...page, query: query || undefined }),
     fold(data, { type, payload }) {
+      const has = (id: string) => data.items.some((room) => room.id === id)
       const isCause =
-        type === 'conversation.updated' ||
+        // A private one is in the directory only until it becomes private.
+        (type === 'conversation.updated' &&
+          (payload.conversation.visibility !== 'private' || has(payload.conversation.id))) ||
         type === 'rights.changed' ||
-        (type === 'membership.changed' && data.items.some(({ id }) => id === payload.conversation_id))
+        (type === 'membership.changed' && has(payload.conversation_id))
       return isCause ? 'stale' : data
     },
   })

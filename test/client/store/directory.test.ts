@@ -48,6 +48,15 @@ it('the directory has the public rooms by title, and follows what changes in the
   await ada.messages.postRoot(engines, { content: 'It runs' })
   await waitForView(room, ({ messages }) => messages.at(-1)?.content === 'It runs')
   expect(reads()).toBe(before)
+  // Nor does what changes in a private one.
+  const { conversation_id: own } = await ada.conversations.create({ title: 'Own' })
+  await waitForView(store.conversations, ({ conversations }) => conversations.some(({ title }) => title === 'Own'))
+  await ada.conversations.rename(own, { title: 'Mine' })
+  await waitForView(store.conversations, ({ conversations }) => conversations.some(({ title }) => title === 'Mine'))
+  expect(reads()).toBe(before)
+  // One that becomes private is gone.
+  await chat.conversations.rename(host, engines, { visibility: 'private', policy: { join: 'invite' } })
+  await waitForView(all, (view) => titles(view) === 'Looms,Mills')
   for (const stop of stops) stop()
 })
 
