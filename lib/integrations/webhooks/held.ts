@@ -23,6 +23,8 @@ export interface Entry {
   position: string
   /** `sent` is one whose result, or that there is none, is not stored yet. */
   phase: 'read' | 'sending' | 'sent'
+  /** Whether it, or one behind it, was begun: some behind it may be settled, even where none is on its way any more. */
+  is_passed: boolean
 }
 
 /** A place beyond the position of a webhook up to which all is settled but some events. */
@@ -120,7 +122,7 @@ export const settledPlace = ({ entries, place }: Pick<Held, 'entries' | 'place'>
 
 /** What is settled beyond {@link settledPlace}: events that were begun later may end earlier. */
 export function settledAhead({ entries, place, ahead }: Pick<Held, 'entries' | 'place' | 'ahead'>): Ahead[] {
-  const last = entries.findLastIndex(({ phase }) => phase !== 'read')
+  const last = entries.findLastIndex(({ is_passed }) => is_passed)
   if (last < 0) return ahead
   const open = entries.slice(0, last + 1).map(({ row }) => row.id)
   return [...ahead, { place: entries[last + 1]?.before ?? place, open: new Set(open) }].slice(-MAX_AHEAD)
@@ -191,7 +193,7 @@ function takeDue(held: Held): Turn | undefined {
 
 function takeFirst(held: Held, park: (entry: Entry) => void): Turn | undefined {
   const passed = new Set<string>()
-  for (const entry of held.entries) {
+  for (const [n, entry] of held.entries.entries()) {
     if (entry.phase !== 'read') continue
     const { conversation_id } = entry.row
     const key = conversationKey(conversation_id)
@@ -199,6 +201,7 @@ function takeFirst(held: Held, park: (entry: Entry) => void): Turn | undefined {
       passed.add(key)
       continue
     }
+    pass(held, n)
     if (isOrdered(held) && held.parked.has(conversation_id)) {
       park(entry)
       continue
@@ -208,6 +211,10 @@ function takeFirst(held: Held, park: (entry: Entry) => void): Turn | undefined {
     return { entry }
   }
   return undefined
+}
+
+function pass({ entries }: Held, n: number): void {
+  for (const entry of entries.slice(0, n + 1)) entry.is_passed = true
 }
 
 /** An event is no longer on its way, so that the next one of its conversation may be. */

@@ -54,8 +54,10 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
         ? await listParked(ctx.db, route.id, new Set(visible.map(({ row }) => nameOf(row))))
         : new Set<string>()
     const fresh = parked.size > 0 ? visible.filter(({ row }) => !parked.has(nameOf(row))) : visible
-    for (const { row, place, before } of fresh)
-      held.entries.push({ row, before, position: eventId(epoch, feed.format(place)), phase: 'read' })
+    for (const { row, place, before } of fresh) {
+      const is_passed = ahead.some((each) => feed.includes(each.place, row))
+      held.entries.push({ row, before, position: eventId(epoch, feed.format(place)), phase: 'read', is_passed })
+    }
     held.place = news.place
     if (news.isLast) {
       held.read_before = news.place
