@@ -43,12 +43,12 @@ const SHOWN = sql`n.id, n.kind, n.at, c.id AS conversation_id, m.root_id, m.id A
 const SUBJECT = sql`LEFT JOIN messages m ON m.id = coalesce(n.message_id, n.id)
   LEFT JOIN conversations c ON c.id = coalesce(n.conversation_id, m.conversation_id) AND c.deleted_at IS NULL
   LEFT JOIN participants p ON p.conversation_id = c.id AND p.user_id = n.user_id
-  LEFT JOIN webhooks w ON w.id = n.webhook_id
+  LEFT JOIN webhooks w ON w.id = n.webhook_id AND w.user_id = n.user_id
   LEFT JOIN threads t ON t.root_id = n.scope_id
   LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = n.user_id
   LEFT JOIN erased_authors gone ON gone.user_id = coalesce(n.actor_user_id, m.posted_by)`
 
-/** Whether a user sees it: as a participant, or because the webhook is still there that it is about. */
+/** Whether a user sees it: as a participant, or because the webhook that it is about is still there, and theirs. */
 const IS_OF_USER = sql`(p.user_id IS NOT NULL OR w.id IS NOT NULL)`
 
 /** The sizes of the parts of an inbox that are read at a time. */
@@ -117,7 +117,7 @@ export async function countUnreadNotifications(db: Queries, userIds: Iterable<st
               WHERE n.user_id ${among(db, userIds)} AND n.read_at IS NULL AND n.kind IN ${OWN}
                 AND n.hidden = 0 GROUP BY n.user_id
              UNION ALL
-             SELECT n.user_id, count(*) FROM notifications n JOIN webhooks w ON w.id = n.webhook_id
+             SELECT n.user_id, count(*) FROM notifications n JOIN webhooks w ON w.id = n.webhook_id AND w.user_id = n.user_id
               WHERE n.user_id ${among(db, userIds)} AND n.read_at IS NULL AND n.kind = 'system'
               GROUP BY n.user_id) AS news
       GROUP BY news.user_id`,

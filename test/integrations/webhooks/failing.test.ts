@@ -121,6 +121,18 @@ describeOnEachDatabase('the inbox of who has a webhook that is disabled', (openU
     await sound()
   })
 
+  it('tells no more of the webhook of a bot that was given to another user', async () => {
+    const { bot } = await service.chat.bots.create(actor, { username: 'herald' })
+    await ada.participants.add(conversation_id, { user_id: bot.id })
+    await fail(bot.id)
+    const before = await countUnread()
+    await service.chat.users.change(OPERATOR, bot.id, { owner_id: grace.id })
+    expect([await shown(), await countUnread()]).toEqual([[], before - 1])
+    expect((await grace.notifications.list({ kind: 'system' })).notifications).toEqual([])
+    await sound()
+    await service.chat.users.change(OPERATOR, bot.id, { owner_id: ada.id })
+  })
+
   it('says nothing of a webhook that its receiver ended, nor of one of the operator', async () => {
     receiver.answer = () => 410
     const own = await service.chat.webhooks.create(actor, { url: receiver.url })
