@@ -8,7 +8,6 @@ import {
   type RawMessage,
   type StreamChunk,
   stringifyMarkdown,
-  type WebhookOptions,
 } from 'chat'
 import type { Message as ApiMessage } from '../api/client-entities.ts'
 import { undefinedIfGone } from '../client/backoff.ts'
@@ -16,11 +15,12 @@ import { refuseUnknown } from '../client/options.ts'
 import { streamMessage } from '../client/stream-message.ts'
 import type { ChatClient } from '../client/types.ts'
 import type { NamesOf } from '../core/known-names.ts'
-import { type AppliedEvent, createReceiver, type ReceiveStore } from '../receive/index.ts'
+import type { ReceiveStore } from '../receive/index.ts'
 import { createDirectory } from './directory.ts'
 import { fetchPage, listThreads } from './history.ts'
-import { EVENT_TYPES, handOver, type Incoming } from './incoming.ts'
+import { abortTurn, EVENT_TYPES, type Incoming } from './incoming.ts'
 import { createInvocations } from './invocations.ts'
+import { type Arrival, receiverOf } from './receiving.ts'
 import { type ChatServerThreadId, createThreadIds } from './thread-ids.ts'
 import { toMessage, toReading } from './to-message.ts'
 import { toText, uploadFiles } from './to-post.ts'
@@ -85,27 +85,21 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
   const directory = createDirectory(client)
   const invocations = createInvocations()
   const stopping = new AbortController()
-  const state: { chat?: ChatInstance; me: string; handed: Promise<void> } = { me: '', handed: Promise.resolve() }
+  const state: { chat?: ChatInstance; me: string } = { me: '' }
+  const running = new Set<Promise<unknown>>()
   // What is wrong with a store or a key is said at once, and not to the first call.
   receiverFor()
 
-  /** @param webhook how the SDK waits for the handlers of a call */
-  function receiverFor(webhook?: WebhookOptions) {
-    const report = (error: unknown) => state.chat?.getLogger(name).error('An event was refused', { error })
-    return createReceiver<unknown>({
-      ...{ ...keys, store, source: name, onError: report },
-      // Handlers begin before the commit: a process that dies in between leaves the event to be sent again.
-      effect: (_tx, event) => take(event, webhook),
-      reset: (_tx, { reason }) => state.chat?.getLogger(name).warn('Events are missing', { reason }),
-    })
+  function receiverFor(arrival?: Arrival) {
+    return receiverOf({ store, source: name, keys, incoming }, arrival)
   }
 
-  /** Hands events over one after the other: each waits until what its place and its author are is read for the one before. */
-  function take(event: AppliedEvent, webhook?: WebhookOptions): void {
-    state.handed = state.handed
-      .then(() => handOver(event, incoming(), webhook))
-      .catch((error) => state.chat?.getLogger(name).error('An event was not handed over', { error, event }))
-    webhook?.waitUntil?.(state.handed)
+  /** Receives, which `disconnect` waits for. */
+  async function receive<T>(work: () => Promise<T>): Promise<T> {
+    incoming()
+    const received = work()
+    running.add(received)
+    return await received.finally(() => running.delete(received))
   }
 
   function incoming(): Incoming {
@@ -167,15 +161,18 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
     },
     async disconnect() {
       stopping.abort()
-      await state.handed
+      await Promise.allSettled(running)
     },
-    handleWebhook: (request, webhook) => receiverFor(webhook).fetch(request),
+    handleWebhook: (request, webhook) => receive(() => receiverFor({ ...(webhook && { webhook }) }).fetch(request)),
     async pull(pulling = {}) {
       refuseUnknown('pull', pulling, PULL_OPTIONS)
       const { signal, ...from } = pulling
-      incoming()
       const ending = AbortSignal.any([stopping.signal, ...(signal ? [signal] : [])])
-      await receiverFor().pull(client, { ...from, types: EVENT_TYPES, signal: ending })
+      const receiver = receiverFor({ signal: ending })
+      await receive(() => receiver.pull(client, { ...from, types: EVENT_TYPES, signal: ending })).catch((error) => {
+        // It ends, and what it was reading is not applied.
+        if (error !== ending.reason) throw error
+      })
     },
 
     encodeThreadId: ids.encode,
@@ -252,7 +249,7 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
     const reply = { ...call, ...(parent_id !== undefined && { parent_id }) }
     const stream = await streamMessage(client, place.conversation_id, reply)
     // A participant stops the message: the handler then stops its model.
-    const stop = () => void state.chat?.abortTurn(id)
+    const stop = () => state.chat && abortTurn(state.chat, name, id)
     stream.signal.addEventListener('abort', stop)
     try {
       for await (const chunk of chunks) {

@@ -12,6 +12,7 @@ import type { Adapter, WebhookOptions } from 'chat'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createChatServerAdapter } from '../../lib/chat-sdk/index.ts'
 import type { ChatClient } from '../../lib/client/index.ts'
+import type { ReceiveStore } from '../../lib/receive/index.ts'
 import { callOf, openStore, SECRET } from '../receive/stores.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService } from '../support/service.ts'
@@ -44,10 +45,10 @@ function eventBy(author_user_id: string, changes: object = {}) {
 }
 
 /** An adapter that has begun, and waits for its handlers as a function of a cloud does. */
-async function begun(client: ChatClient = KNOWING) {
+async function begun(client: ChatClient = KNOWING, store?: ReceiveStore<unknown>) {
   const opened = await openStore('sqlite::memory:')
   onTestFinished(() => opened.close())
-  const adapter = createChatServerAdapter({ client, store: opened.store, secrets: SECRET })
+  const adapter = createChatServerAdapter({ client, store: store ?? opened.store, secrets: SECRET })
   const chat = createMockChatInstance({ logger: createMockLogger() })
   await adapter.initialize(chat)
   async function handleWebhook(request: Request, webhook?: WebhookOptions): Promise<Response> {
@@ -119,11 +120,66 @@ describe('a call of a webhook', () => {
     expect(await (await adapter.handleWebhook(callOf(challenge))).json()).toEqual({ challenge: 'c-1' })
   })
 
-  it('is logged where it cannot be handed over', async () => {
-    const get = () => Promise.reject(new TypeError('fetch failed'))
+  it('is refused while the service does not say what it is about, and handed over when it comes again', async () => {
+    const answers = [() => Promise.reject(new TypeError('fetch failed')), async () => ({})]
+    const get = () => answers.shift()!()
     const { adapter, chat } = await begun({ ...KNOWING, conversations: { get } } as unknown as ChatClient)
-    await adapter.handleWebhook(callOf(eventBy(ADA)))
+    const event = eventBy(ADA)
+    expect((await adapter.handleWebhook(callOf(event))).status).toBe(500)
+    expect(chat).not.toHaveDispatched('processMessage')
+    expect((await adapter.handleWebhook(callOf(event))).status).toBe(200)
+    expect(chat.processMessage).toHaveBeenCalledOnce()
+  })
+
+  it('is logged where it can never be handed over', async () => {
+    const get = () => Promise.reject(Object.assign(new Error('gone'), { code: 'not_found' }))
+    const { adapter, chat } = await begun({ ...KNOWING, conversations: { get } } as unknown as ChatClient)
+    expect((await adapter.handleWebhook(callOf(eventBy(ADA)))).status).toBe(200)
     expect(chat.getLogger().error).toHaveBeenCalledWith('An event was not handed over', expect.anything())
+  })
+
+  it('is answered when it is handed over, which needs a commit', async () => {
+    const attempts: string[] = []
+    const store = {
+      // As one that tries a unit again, whose commits then fail.
+      async apply(unit: Parameters<ReceiveStore<unknown>['apply']>[0]) {
+        for (const name of ['rolled back', 'committed']) {
+          attempts.push(name)
+          for (const id of unit.ids) await unit.run(undefined, id)
+        }
+        if (attempts.length === 2) throw new Error('no commit')
+        return unit.ids.length
+      },
+    }
+    const { adapter, chat } = await begun(KNOWING, store as ReceiveStore<unknown>)
+    const command = {
+      ...{ id: 'evt_command', type: 'command.invoked', timestamp: '2026-01-01T00:00:00.000000Z' },
+      data: { invocation_id: ROOT, conversation_id: CONVERSATION, user_id: ADA, name: 'deploy', options: { v: '4' } },
+    }
+    expect((await adapter.handleWebhook(callOf(command))).status).toBe(500)
+    expect(chat.processSlashCommand).not.toHaveBeenCalled()
+    expect((await adapter.handleWebhook(callOf(command))).status).toBe(200)
+    expect(chat.processSlashCommand).toHaveBeenCalledOnce()
+  })
+
+  it('is refused, and logged, for a command or a reaction without its texts', async () => {
+    const { adapter, chat } = await begun()
+    const place = { conversation_id: CONVERSATION, root_id: ROOT, user_id: ADA }
+    const calls = [
+      { type: 'command.invoked', data: { ...place, invocation_id: ROOT } },
+      { type: 'reactions.changed', data: { ...place, message_id: ROOT, action: 'added', reactions: [] } },
+    ]
+    for (const { type, data } of calls) {
+      const call = callOf({ id: `evt_${type}`, type, timestamp: '2026-01-01T00:00:00.000000Z', data })
+      expect((await adapter.handleWebhook(call)).status).toBe(500)
+      const error = expect.objectContaining({ message: expect.stringContaining(`"${type}"`) })
+      expect(chat.getLogger().error).toHaveBeenLastCalledWith('An event was refused', { error })
+    }
+  })
+
+  it('is not lost before the SDK has begun', async () => {
+    const adapter = createChatServerAdapter({ client: KNOWING, store: { apply() {} } as never, secrets: SECRET })
+    await expect(adapter.handleWebhook(callOf(eventBy(ADA)))).rejects.toThrow('Call "initialize"')
   })
 })
 
