@@ -1,6 +1,8 @@
 import { defineCommand as defineGroup } from 'citty'
+import type { Config } from '../../lib/config/parse.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
+import { loadConfig } from '../config/load.ts'
 import { oneLine, print } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -19,7 +21,7 @@ const status = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const state = await chat.ops.secretState(OPERATOR)
-      print(args, state, sentenceOf(state))
+      print(args, state, sentenceOf(state, loadConfig(args).config.security))
     }),
 })
 
@@ -30,11 +32,14 @@ const rotate = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const state = await chat.ops.rotateSecret(OPERATOR)
-      print(args, state, sentenceOf(state))
+      print(args, state, sentenceOf(state, loadConfig(args).config.security))
     }),
 })
 
-function sentenceOf({ values, old, lost, in_database, rotating }: State): string {
+function sentenceOf(
+  { values, old, lost, in_database, rotating }: State,
+  { previous_secret_keys }: Config['security'],
+): string {
   const need = old === 0 ? 'None of them needs a former key.' : `${old} of them need a former key.`
   const gone = lost === 0 ? '' : ` No key opens ${lost} of them.`
   const next = rotating
@@ -43,7 +48,7 @@ function sentenceOf({ values, old, lost, in_database, rotating }: State): string
       : ' The running service encrypts them anew.'
     : ''
   const done =
-    !rotating && old === 0 && !in_database
+    !rotating && old === 0 && previous_secret_keys.length > 0
       ? ' What a former key has signed is taken for a day: then remove it from security.previous_secret_keys.'
       : ''
   return oneLine(`${values} values are encrypted. ${need}${gone}${next}${done}`)

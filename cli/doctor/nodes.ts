@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { type NodeDetails, toDetails, valuesKey } from '../../lib/cluster/details.ts'
+import { type NodeDetails, readDigestsKey, toDetails } from '../../lib/cluster/details.ts'
 import { listNodes, type NodeRow } from '../../lib/cluster/store.ts'
 import { differing, fingerprintOf, fingerprintsOf, OWN_KEYS } from '../../lib/config/fingerprints.ts'
 import type { Config } from '../../lib/config/parse.ts'
@@ -7,7 +7,6 @@ import { findKey } from '../../lib/config/reference.ts'
 import { SECOND } from '../../lib/core/units.ts'
 import { BUILD } from '../../lib/core/version.ts'
 import type { Storage } from '../../lib/storage/open.ts'
-import { readSecret, readValuesKey } from '../../lib/storage/secret.ts'
 import { describeSystemError, toErrorMessage } from '../errors.ts'
 import { type Finding, note, ok, skipped, warning } from './finding.ts'
 
@@ -25,9 +24,8 @@ type Node = Pick<NodeRow, 'id' | 'version'> & NodeDetails
 export async function checkNodes(config: Config, storage: Storage): Promise<Finding[]> {
   try {
     const rows = await readNodes(config, storage)
-    const secret = await readSecret(storage.db)
-    if (rows.length === 0 || !secret) return [skipped('nodes', NONE)]
-    const key = (await readValuesKey(storage.db)) ?? valuesKey(secret)
+    const key = await readDigestsKey(storage.db, config)
+    if (rows.length === 0 || !key) return [skipped('nodes', NONE)]
     const nodes = rows.flatMap(({ id, version, details }): Node[] => {
       const complete = toDetails(details)
       return complete ? [{ id, version, ...complete }] : []

@@ -3,15 +3,14 @@ import { toSecret } from '../../lib/config/security.ts'
 import { countSealed } from '../../lib/integrations/webhooks/store-secrets.ts'
 import type { Queries } from '../../lib/storage/database.ts'
 import { secretId } from '../../lib/storage/keyring.ts'
-import { readOtherSecrets, readSecret } from '../../lib/storage/secret.ts'
+import { readSecrets } from '../../lib/storage/secret.ts'
 import { type Finding, warning } from './finding.ts'
 
 /** The finding about what is encrypted in the database and no key of the service opens. */
 export async function checkEncrypted({ security }: Pick<Config, 'security'>, db: Queries): Promise<Finding[]> {
   const { secret_key, previous_secret_keys } = security
   const configured = [secret_key, ...previous_secret_keys].flatMap((key) => (key === undefined ? [] : toSecret(key)))
-  const stored = [await readSecret(db), ...Object.values(await readOtherSecrets(db))]
-  const known = new Set([...configured, ...stored].flatMap((bytes) => (bytes ? secretId(bytes) : [])))
+  const known = new Set([...configured, ...Object.values(await readSecrets(db))].map(secretId))
   let lost = 0
   for (const [id, count] of await countSealed(db)) if (!known.has(id)) lost += count
   if (lost === 0) return []

@@ -5,9 +5,9 @@ import type { LiveConfig } from '../config/live.ts'
 import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, Queries } from '../storage/database.ts'
 import { MIGRATIONS } from '../storage/schema/migrations.ts'
-import { findNamesSecret, findSecret, readValuesKey } from '../storage/secret.ts'
+import { findNamesSecret, findSecret, readNamesSecret, readSecret, readValuesKey } from '../storage/secret.ts'
 import { updateDetails } from './store.ts'
 
 /** Where a process runs and listens, for people. */
@@ -31,11 +31,24 @@ export function valuesKey(secret: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', 'chat-server values of nodes', 32))
 }
 
-/** The key of the digests of the values of processes on a database. */
-async function findValuesKey(db: Database, { security }: Pick<Config, 'security'>): Promise<Uint8Array> {
-  if (security.secret_key !== undefined) return valuesKey(await findNamesSecret(db))
+/** The key of the digests of the values of processes on a database, if one of them needed it already. Writes nothing. */
+export async function readDigestsKey(
+  db: Queries,
+  { security }: Pick<Config, 'security'>,
+): Promise<Uint8Array | undefined> {
+  const isStored = security.secret_key === undefined
   // Processes of earlier versions compare theirs by the secret of the database.
-  return (await readValuesKey(db)) ?? valuesKey(await findSecret(db))
+  const kept = isStored ? await readValuesKey(db) : undefined
+  if (kept) return kept
+  const secret = isStored ? await readSecret(db) : await readNamesSecret(db)
+  return secret && valuesKey(secret)
+}
+
+/** That key, which is made now if it is missing. */
+async function findDigestsKey(db: Database, config: Pick<Config, 'security'>): Promise<Uint8Array> {
+  const present = await readDigestsKey(db, config)
+  if (present) return present
+  return valuesKey(config.security.secret_key === undefined ? await findSecret(db) : await findNamesSecret(db))
 }
 
 /** @returns `undefined` for the row of another version, or one that is not complete yet */
@@ -67,7 +80,7 @@ export function createDetails(id: string, { db, main, settings, log }: DetailsDe
     hasRow = true
     try {
       const config = settings.current()
-      const values = fingerprintsOf(config, await findValuesKey(main, config))
+      const values = fingerprintsOf(config, await findDigestsKey(main, config))
       await updateDetails(db, id, JSON.stringify({ ...place, values, schema: MIGRATIONS.length } satisfies NodeDetails))
     } catch (error) {
       log.debug('The details of this process could not be written', { cause: causeText(error) })

@@ -4,7 +4,7 @@ import { keyIdOf, openText, type SealingKey, sealText } from '../core/sealed-tex
 import { deriveKey, type SigningKeys } from '../core/signed-text.ts'
 import { DAY, MINUTE } from '../core/units.ts'
 import type { Database } from './database.ts'
-import { findSecret, readOtherSecrets, readSecret } from './secret.ts'
+import { findSecret, readSecrets } from './secret.ts'
 import { deleteRetirement, insertRetirements, listRetirements } from './secret-retirements.ts'
 import type { Micros } from './sql.ts'
 
@@ -101,10 +101,15 @@ async function loadSecrets(
 ): Promise<Secret[]> {
   const configured = secret_key === undefined ? [] : [toSecret(secret_key)]
   // Without a configured one, the first is that of the database, which is made now if it is missing.
-  const stored = configured.length === 0 ? await findSecret(db) : await readSecret(db)
-  const { next, former } = await readOtherSecrets(db)
+  const isStored = configured.length === 0
+  let stored = await readSecrets(db)
+  if (isStored && !stored.present) {
+    await findSecret(db)
+    stored = await readSecrets(db)
+  }
+  const { present, next, former } = stored
   const others = [...previous_secret_keys.map(toSecret), ...[next, former].filter((bytes) => bytes !== undefined)]
-  const all = configured.length === 0 ? [stored!, ...others] : [...configured, ...others, ...(stored ? [stored] : [])]
+  const all = isStored ? [present!, ...others] : [...configured, ...others, ...(present ? [present] : [])]
   const byId = new Map(all.map((bytes) => [secretId(bytes), bytes]))
   const [first, ...rest] = byId.keys()
   const retired = await noteRetirements(db, { first: first!, others: rest }, now())

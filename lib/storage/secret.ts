@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { deriveKey } from '../core/signed-text.ts'
 import type { Database, Queries } from './database.ts'
-import { sql } from './sql.ts'
+import { among, sql } from './sql.ts'
 
 /** The secret that signs and encrypts where none is configured. */
 const SECRET = 'secret_key'
@@ -28,10 +28,22 @@ async function readBytes(db: Queries, name: string): Promise<Uint8Array | undefi
   return row && Buffer.from(row.value, 'base64')
 }
 
-/** The secrets of the database beside the present one: while it is replaced, the next one, or the former one. */
-export async function readOtherSecrets(db: Queries): Promise<{ next?: Uint8Array; former?: Uint8Array }> {
-  const [next, former] = [await readBytes(db, NEXT), await readBytes(db, FORMER)]
-  return { ...(next && { next }), ...(former && { former }) }
+/** The secrets of the database: while the present one is replaced, also the next one, or the former one. */
+export interface StoredSecrets {
+  present?: Uint8Array
+  next?: Uint8Array
+  former?: Uint8Array
+}
+
+/** All secrets of the database, by one statement: between two, the next one may become the present one. Writes nothing. */
+export async function readSecrets(db: Queries): Promise<StoredSecrets> {
+  const rows = await db.all<{ name: string; value: string }>(
+    sql`SELECT name, value FROM meta WHERE name ${among(db, [SECRET, NEXT, FORMER])}`,
+  )
+  const keys = { [SECRET]: 'present', [NEXT]: 'next', [FORMER]: 'former' }
+  return Object.fromEntries(
+    rows.map(({ name, value }) => [keys[name as keyof typeof keys], Buffer.from(value, 'base64')]),
+  )
 }
 
 /** Adds the secret that follows the present one. */
@@ -88,6 +100,11 @@ async function insertBytes(tx: Queries, name: string, bytes: Uint8Array = random
  */
 export function findSecret(db: Database): Promise<Uint8Array> {
   return findBytes(db, SECRET)
+}
+
+/** The secret that names the values of the service, if it was needed already. Writes nothing. */
+export function readNamesSecret(db: Queries): Promise<Uint8Array | undefined> {
+  return readBytes(db, NAMES)
 }
 
 /** The secret of the service that names its values, with a configured `security.secret_key`. Made as {@link findSecret}. */

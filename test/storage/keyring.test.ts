@@ -5,10 +5,11 @@ import { type ConfigInput, parseConfig } from '../../lib/config/parse.ts'
 import { readSigned, signText } from '../../lib/core/signed-text.ts'
 import { DAY } from '../../lib/core/units.ts'
 import { OPERATOR } from '../../lib/index.ts'
+import type { Database } from '../../lib/storage/database.ts'
 import { createKeyring, secretId } from '../../lib/storage/keyring.ts'
 import { openStorage } from '../../lib/storage/open.ts'
-import { findServiceId, readSecret } from '../../lib/storage/secret.ts'
-import { sql } from '../../lib/storage/sql.ts'
+import { findServiceId, insertNextSecret, promoteNextSecret, readSecret } from '../../lib/storage/secret.ts'
+import { type Sql, sql } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { innerState, startService } from '../support/service.ts'
 
@@ -119,6 +120,27 @@ describeOnEachDatabase('the keys of a service', (openUrl) => {
     await storage.close()
   })
 
+  it('are all known where the next key becomes the first as they are read', async () => {
+    const { storage, ring } = await opened()
+    await ring().names()
+    await storage.db.write(insertNextSecret)
+    const ids = new Set((await ring().names()).map(({ id }) => id))
+    let isPromoted = false
+    const promoting = <T>(read: (text: Sql) => Promise<T>) => {
+      return async (text: Sql): Promise<T> => {
+        const result = await read(text)
+        if (!isPromoted) await storage.db.write(promoteNextSecret)
+        isPromoted = true
+        return result
+      }
+    }
+    const db = { ...storage.db, get: promoting(storage.db.get), all: promoting(storage.db.all) } as Database
+    const keys = createKeyring({ config: parseConfig({}), db, now: () => 0 })
+    expect(new Set((await keys.names()).map(({ id }) => id))).toEqual(ids)
+    expect([ids.size, isPromoted]).toEqual([2, true])
+    await storage.close()
+  })
+
   it('are read again after the database failed', async () => {
     const { storage, ring } = await opened()
     const keys = ring()
@@ -126,7 +148,7 @@ describeOnEachDatabase('the keys of a service', (openUrl) => {
       config: parseConfig({}),
       db: new Proxy(storage.db, {
         get: (db, name) =>
-          name === 'get' && failures-- > 0 ? () => Promise.reject(new Error('away')) : Reflect.get(db, name),
+          name === 'all' && failures-- > 0 ? () => Promise.reject(new Error('away')) : Reflect.get(db, name),
       }),
       now: () => 0,
     })

@@ -2,6 +2,7 @@ import { valuesKey } from '../../cluster/details.ts'
 import type { Context } from '../../context.ts'
 import { MINUTE, SECOND } from '../../core/units.ts'
 import { resealSome } from '../../integrations/webhooks/resealing.ts'
+import { countSealed } from '../../integrations/webhooks/store-secrets.ts'
 import type { Queries } from '../../storage/database.ts'
 import { SIGNED_MICROS, secretId } from '../../storage/keyring.ts'
 import {
@@ -9,8 +10,8 @@ import {
   deleteNextSecret,
   insertValuesKey,
   promoteNextSecret,
-  readOtherSecrets,
   readSecret,
+  readSecrets,
 } from '../../storage/secret.ts'
 import { deleteRetirement } from '../../storage/secret-retirements.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
@@ -23,28 +24,44 @@ const KNOWN_MICROS = MINUTE
 
 /**
  * Encrypts anew what a former key has encrypted. A next key of the database becomes the first one before, and the former one is
- * removed when what it has signed is refused, too.
+ * removed when what it has signed is refused, too. `key` of the detail is the configured one of who has asked: a process that
+ * has another leaves the task until it has that one, too.
  */
 export async function rotate(ctx: Context, { detail, isOver }: TaskRun): Promise<TaskOutcome> {
+  const { after: begun = '', ...rest } = detail
+  if (rest.key !== undefined && (await ctx.keyring.names())[0]!.id !== rest.key) {
+    ctx.log.warn('A key of the service is to be replaced, and this process has another one: reload its configuration')
+    return { done: false, detail, delay_seconds: KNOWN_MICROS / SECOND }
+  }
   const isStored = ctx.config.security.secret_key === undefined
-  await ctx.write((tx) => (isStored ? replaceSecret(tx) : deleteNextSecret(tx)))
+  await ctx.write((tx) => (isStored ? replaceSecret(tx) : forgetNextSecret(tx)))
   const [first, ...others] = await ctx.keyring.names()
-  let after = String(detail.after ?? '')
+  let after = String(begun)
   for (let next: string | undefined = after; next !== undefined; ) {
-    if (isOver()) return { done: false, detail: { after } }
+    if (isOver()) return { done: false, detail: { ...rest, after } }
     next = await resealSome(ctx, first!.id, after)
     after = next ?? after
   }
-  const { former } = await readOtherSecrets(ctx.db)
+  const { former } = await readSecrets(ctx.db)
   const waits = Math.max(0, ...others.map(({ retired_at }) => retired_at + SIGNED_MICROS + KNOWN_MICROS - ctx.now()))
-  if (former && waits > 0) return { done: false, detail: {}, delay_seconds: Math.ceil(waits / SECOND) }
+  if (former && waits > 0) return { done: false, detail: rest, delay_seconds: Math.ceil(waits / SECOND) }
   if (former)
     await ctx.write(async (tx) => {
       await deleteFormerSecret(tx)
       await deleteRetirement(tx, secretId(former))
     })
-  ctx.log.info('Nothing that is encrypted needs a former key of the service any more')
+  const lost = [...(await countSealed(ctx.db)).keys()].some((id) => id !== first!.id)
+  if (lost) ctx.log.warn('No key of the service opens some of what is encrypted: "chat-server secret status" counts it')
+  else ctx.log.info('Nothing that is encrypted needs a former key of the service any more')
   return { done: true }
+}
+
+/** Removes the next key, if there is one: one is configured. */
+async function forgetNextSecret(tx: Queries): Promise<void> {
+  const { next } = await readSecrets(tx)
+  if (!next) return
+  await deleteNextSecret(tx)
+  await deleteRetirement(tx, secretId(next))
 }
 
 /** Makes the next key the first, if there is one. Nodes that have started before still compare their configurations. */

@@ -4,7 +4,7 @@ import { assertOperator } from '../../core/actor.ts'
 import { MINUTE, SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import { countSealed } from '../../integrations/webhooks/store-secrets.ts'
-import { insertNextSecret, readOtherSecrets } from '../../storage/secret.ts'
+import { insertNextSecret, readSecrets } from '../../storage/secret.ts'
 import { listKeysWithTask } from '../../tasks/store.ts'
 import { ROTATION } from './rotating.ts'
 import type { SecretState } from './schema.ts'
@@ -34,14 +34,19 @@ export const rotateSecret = useCase({
   run: async (ctx, actor): Promise<SecretState> => {
     assertOperator(actor)
     // The present key must exist before it has a next one.
-    await ctx.keyring.names()
+    const [first] = await ctx.keyring.names()
     const isStored = ctx.config.security.secret_key === undefined
     await ctx.write(async (tx) => {
-      const { next, former } = await readOtherSecrets(tx)
+      const { next, former } = await readSecrets(tx)
       // One that has begun ends first.
       const isNew = isStored && !next && !former
       if (isNew) await insertNextSecret(tx)
-      tx.enqueue({ ...ROTATION, ...((isNew || next) && { delay_seconds: KNOWN_SECONDS }) })
+      const isLater = isNew || next !== undefined
+      tx.enqueue({
+        ...ROTATION,
+        ...(!isStored && { detail: { key: first!.id } }),
+        ...(isLater && { delay_seconds: KNOWN_SECONDS }),
+      })
       tx.audit({ act: 'secret.rotated', ...byActor(actor) })
     })
     return stateOf(ctx)

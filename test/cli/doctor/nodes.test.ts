@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { judgeHeartbeat } from '../../../cli/doctor/proxy.ts'
@@ -69,6 +70,19 @@ describeOnEachDatabase('the doctor asks the running nodes', (openUrl) => {
     expect(await doctor({ server: { public_url: 'https://other.example.org' } })).toMatchObject({
       'nodes.other_public_url': { severity: 'warning' },
     })
+  })
+
+  it('finds no difference either where the key of the service is configured', LONG, async () => {
+    const url = await openUrl()
+    // The row of the database is a former key then.
+    await startService(url).then((service) => service.close())
+    const security = { password: { bcrypt_cost: 4 }, secret_key: randomBytes(32).toString('base64') }
+    const service = await start(url, { ...QUIET, security })
+    const config = { ...configOf(service), database: { url } }
+    const found = await runDoctor(config, { readOnly: true })
+    expect([...found.keys()].filter((code) => /^nodes\./.test(code))).toEqual(['nodes.running'])
+    const other = await runDoctor({ ...config, log: { level: 'debug' } }, { readOnly: true })
+    expect(other.get('nodes.not_reloaded')?.message).toContain('other values of log.level than this command')
   })
 
   it('reports nodes that differ, and two without a delay of their drain', LONG, async () => {

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { checkEncrypted } from '../../../cli/doctor/secrets.ts'
 import { valuesKey } from '../../../lib/cluster/details.ts'
+import { parseConfig } from '../../../lib/config/parse.ts'
 import { DAY } from '../../../lib/core/units.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { openWebhook } from '../../../lib/integrations/webhooks/secrets.ts'
 import { listWebhooks } from '../../../lib/integrations/webhooks/store.ts'
-import { readOtherSecrets, readSecret, readValuesKey } from '../../../lib/storage/secret.ts'
+import { rotate as runRotation } from '../../../lib/ops/secrets/rotating.ts'
+import { secretId } from '../../../lib/storage/keyring.ts'
+import { insertNextSecret, readSecret, readSecrets, readValuesKey } from '../../../lib/storage/secret.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, innerState, startService, type TestService, times } from '../../support/service.ts'
@@ -91,14 +94,15 @@ describeOnEachDatabase('a key of the service is replaced', (openUrl) => {
     const first = await readSecret(innerState(one).db)
     await rotate(one)
     await rotate(two)
-    expect((await readOtherSecrets(innerState(one).db)).next).toHaveLength(32)
+    expect((await readSecrets(innerState(one).db)).next).toHaveLength(32)
     expect((await sign(one))[0]).toEqual(former)
     // After two minutes all processes have read the keys again.
     ahead += 120_000_000
     expect((await sign(two)).slice(1)).toHaveLength(1)
     await work(one)
     expect(await readSecret(innerState(one).db)).not.toEqual(first)
-    expect(await readOtherSecrets(innerState(one).db)).toEqual({ former: first })
+    expect(await readSecrets(innerState(one).db)).toMatchObject({ former: first })
+    expect(await readSecrets(innerState(one).db)).not.toHaveProperty('next')
     // Nodes that have started before compare their configurations as those that start now.
     expect(Buffer.from((await readValuesKey(innerState(one).db))!)).toEqual(Buffer.from(valuesKey(first!)))
     // The other process still signs with the former key, which both take; what it does not know yet, it reads.
@@ -111,12 +115,43 @@ describeOnEachDatabase('a key of the service is replaced', (openUrl) => {
     await two.chat.webhooks.create(OPERATOR, { url: 'https://receiver.example/late' })
     ahead += DAY + 120_000_000
     await work(one)
-    expect(await readOtherSecrets(innerState(one).db)).toEqual({})
+    expect(Object.keys(await readSecrets(innerState(one).db))).toEqual(['present'])
     expect(await state(one)).toMatchObject({ values: 7, old: 0, lost: 0, rotating: false })
     expect(await sign(one)).toHaveLength(1)
     expect((await opened(two)).slice(0, 3).map((each) => each?.headers)).toEqual(secrets.map((each) => each?.headers))
     await rotate(one)
-    expect((await readOtherSecrets(innerState(one).db)).next).toHaveLength(32)
+    expect((await readSecrets(innerState(one).db)).next).toHaveLength(32)
+  })
+
+  it('by a configured one that the service does not have yet: it waits for that', async () => {
+    const service = await start()
+    await fill(service)
+    const command = await start({ secret_key: FIRST })
+    await innerState(command).tasks.stop()
+    expect(await rotate(command)).toMatchObject({ old: 7, rotating: true })
+    const { db, settings } = innerState(service)
+    const task = await db.get<{ detail: string }>(sql`SELECT detail FROM tasks WHERE kind = 'secret.rotate'`)
+    const detail = JSON.parse(task!.detail)
+    const run = { key: '', detail, signal: new AbortController().signal, isOver: () => false }
+    expect(await runRotation(innerState(service), run)).toEqual({ done: false, detail, delay_seconds: 60 })
+    expect(await state(command)).toMatchObject({ old: 7, rotating: true })
+    const { security, ...rest } = settings.current()
+    await service.chat.reload(parseConfig({ ...rest, security: { ...security, secret_key: FIRST } } as never))
+    await work(service)
+    expect(await state(command)).toMatchObject({ values: 7, old: 0, lost: 0, rotating: false })
+  })
+
+  it('by a configured one: of a next one of the database nothing remains', async () => {
+    const service = await start({ secret_key: FIRST })
+    const { db } = innerState(service)
+    await db.write(insertNextSecret)
+    const { next } = await readSecrets(db)
+    const note = sql`SELECT value FROM meta WHERE name = ${`secret_retired:${secretId(next!)}`}`
+    await state(service)
+    expect(await db.get(note)).toBeDefined()
+    await rotate(service)
+    await work(service)
+    expect([await readSecrets(db), await db.get(note)]).toEqual([{}, undefined])
   })
 
   it('and what no key opens is counted, left as it is, and reported', async () => {
@@ -124,10 +159,13 @@ describeOnEachDatabase('a key of the service is replaced', (openUrl) => {
     await fill(before)
     await before.close()
     const service = await start({ secret_key: SECOND })
+    const said = vi.spyOn(innerState(service).log, 'info')
+    onTestFinished(() => said.mockRestore())
     expect(await findings(service)).toEqual(['No key of the service opens 7 encrypted values.'])
     expect(await rotate(service)).toMatchObject({ values: 7, old: 0, lost: 7 })
     await work(service)
     expect(await state(service)).toMatchObject({ values: 7, lost: 7, rotating: false })
+    expect(said.mock.calls.map(([text]) => text).join()).not.toContain('needs a former key')
     await service.close()
     const again = await start({ secret_key: SECOND, previous_secret_keys: [FIRST] })
     expect(await findings(again)).toEqual([])
