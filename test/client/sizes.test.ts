@@ -15,10 +15,10 @@ const MAX_BYTES: Record<string, number> = {
   [CLIENT]: 6_215,
   "export { parseCommand } from './lib/client/index.ts'": 2_140,
   "export { streamMessage } from './lib/client/index.ts'": 1_543,
-  "export * from './lib/client/store/index.ts'": 12_740,
+  "export * from './lib/client/store/index.ts'": 12_755,
   "export * from './lib/client/store/parts.ts'": 5_560,
   "export * from './lib/client/ai/index.ts'": 2_000,
-  [`${CLIENT}; export * from './lib/client/store/index.ts'`]: 18_200,
+  [`${CLIENT}; export * from './lib/client/store/index.ts'`]: 18_210,
   [REACT]: 23_890,
 }
 
@@ -48,7 +48,7 @@ const MAX_BYTES_LATER: Record<string, number> = {
 }
 
 /** What a page downloads at most that uses the hooks of conversations, threads and messages. */
-const MAX_BYTES_OF_HOOKS = 13_570
+const MAX_BYTES_OF_HOOKS = 13_585
 
 describe.each(Object.entries(MAX_BYTES))('a bundle of %s', (contents, maximum) => {
   it(`has at most ${maximum} bytes, no package, no route and no endpoint of administrators`, async () => {
