@@ -17,6 +17,6 @@ export interface ReceiveReset {
   reason: string
   /** Where the events continue. */
   position: string
-  /** What `webhook.gap` has beside: the conversation, the event, the times. */
+  /** What `webhook.gap` has beside: the conversation, the event, and from where to where events are missing. */
   gap?: Record<string, unknown>
 }

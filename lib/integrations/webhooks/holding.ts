@@ -127,7 +127,12 @@ export function createHolding(ctx: SendingContext, { writer, list, history, isOv
     const isOurs = place !== undefined && epoch === history().epoch
     if (isOurs && !(await feed.isExpired(place))) return place
     const start = isOurs ? await feed.placeAt(0) : await feed.head()
-    webhook.gap = addGap(webhook.gap, { cursor: textOf(start), reason: isOurs ? 'age' : 'history' })
+    const cursor = textOf(start)
+    // A position of another history says nothing in this one.
+    const gap = isOurs
+      ? ({ reason: 'age', from: webhook.position, to: cursor } as const)
+      : { reason: 'history' as const }
+    webhook.gap = addGap(webhook.gap, { cursor, ...gap })
     return start
   }
 

@@ -29,7 +29,9 @@ export async function startSince(ctx: Context, since: string): Promise<Start> {
   const place = instant === undefined ? await placeOf(ctx, since) : await placeOfInstant(ctx, instant)
   const position = await positionOf(ctx, place)
   const isLost = (instant !== undefined && (await mayHaveLost(ctx, instant))) || (await feed.isExpired(place))
-  return { position, gap: isLost ? toGaps([{ cursor: position, reason: 'since' }]) : null }
+  if (!isLost) return { position, gap: null }
+  const cursor = await positionOf(ctx, await feed.placeAt(0))
+  return { position, gap: toGaps([{ cursor, reason: 'since', from: since, to: cursor }]) }
 }
 
 /**

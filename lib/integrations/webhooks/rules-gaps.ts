@@ -4,6 +4,10 @@ export interface Gap {
   cursor: string
   /** `age`: the log has them no more; `history`: of another database; `since`: from before the log; `dead`: given up. */
   reason: 'age' | 'history' | 'since' | 'dead'
+  /** The position, or the instant at which its webhook was to begin, after which events are missing, where it is known. */
+  from?: string
+  /** The position up to which they are missing. */
+  to?: string
   /** The event, if it is one. */
   event_id?: string
   conversation_id?: string

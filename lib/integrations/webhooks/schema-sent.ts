@@ -51,8 +51,17 @@ export const WebhookGapData = v.object({
       '`age`: the log has them no more; `history`: they are of another database; `since`: they are from before the log; `dead`: all attempts failed',
     ),
   ),
-  conversation_id: v.optional(Id),
-  event_id: v.optional(v.string()),
+  from: v.optional(
+    v.pipe(
+      v.string(),
+      v.description(
+        'With `age` and `since`: events after this position are missing, or after this instant, where the webhook was to begin at one',
+      ),
+    ),
+  ),
+  to: v.optional(v.pipe(v.string(), v.description('With `from`: events up to this position are missing'))),
+  conversation_id: v.optional(v.pipe(Id, v.description('With `event_id`: the conversation of the event'))),
+  event_id: v.optional(v.pipe(v.string(), v.description('The event, where one is missing'))),
 })
 
 /** Some events before this one were not sent. */

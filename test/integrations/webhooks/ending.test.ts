@@ -1,6 +1,8 @@
+import * as v from 'valibot'
 import { beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { type Actor, type Mail, OPERATOR } from '../../../lib/index.ts'
 import type { WebhookOfActor } from '../../../lib/integrations/webhooks/schema.ts'
+import { WebhookGapData } from '../../../lib/integrations/webhooks/schema-sent.ts'
 import type { Database } from '../../../lib/storage/database.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -167,8 +169,38 @@ describeOnEachDatabase('a webhook whose receiver fails', (openUrl) => {
         sql`INSERT INTO meta (name, value) VALUES (${name}, '1') ON CONFLICT (name) DO UPDATE SET value = '1'`,
       )
     })
-    await create({ since: new Date(Date.now() - 30 * 86_400_000).toISOString() })
+    const since = new Date(Date.now() - 30 * 86_400_000).toISOString()
+    await create({ since })
+    await post('next')
     await vi.waitFor(() => expect(gaps()[0]).toMatchObject({ reason: 'since' }), PATIENT)
+    const { cursor } = gaps()[0]
+    expect(gaps()[0]).toEqual({ cursor, truncated: true, reason: 'since', from: since, to: cursor })
+    expect(v.is(v.strictObject(WebhookGapData.entries), gaps()[0])).toBe(true)
+  })
+
+  it('is told from where to where the log has lost events, and can read on from there', async () => {
+    const { id, position } = await create()
+    await service.chat.webhooks.change(actor, id, { enabled: false })
+    await post('lost')
+    await db.write((tx) =>
+      tx.run(
+        tx.dialect === 'sqlite'
+          ? sql`INSERT INTO meta (name, value) SELECT 'last_deleted_id', CAST(max(id) AS TEXT) FROM events WHERE true
+              ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+          : sql`INSERT INTO meta (name, value) SELECT 'last_deleted_xid', max(xid::text::bigint)::text FROM events
+              ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+      ),
+    )
+    await db.write((tx) => tx.run(sql`DELETE FROM events`))
+    await post('kept')
+    await service.chat.webhooks.change(actor, id, { enabled: true })
+    await vi.waitFor(() => expect(receiver.contents()).toEqual(['kept']), PATIENT)
+    const [{ cursor }] = gaps()
+    expect(gaps()).toEqual([{ cursor, truncated: true, reason: 'age', from: position, to: cursor }])
+    expect(await service.chat.feed.read(actor, { after: cursor })).not.toHaveProperty('reset')
+    await create({ since: position })
+    await vi.waitFor(() => expect(gaps()[1]).toMatchObject({ reason: 'since' }), PATIENT)
+    expect(gaps()[1]).toEqual({ cursor, truncated: true, reason: 'since', from: position, to: cursor })
   })
 
   it('sends the events of all conversations again', async () => {
