@@ -21,8 +21,11 @@ const IDS_PER_PRUNING = 1000
 /** How many are looked at: twice as many as come, so that all of the table is passed again and again. */
 const WINDOW = 2 * IDS_PER_PRUNING
 
-/** Before the first id. */
-const BEGIN = { source: '', id: '' }
+/** An id in the table. */
+interface Place {
+  source: string
+  id: string
+}
 
 const STATEMENTS = {
   insert: 'INSERT INTO chat_received (source, id) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -48,8 +51,8 @@ export function sqliteStore<Database extends SqliteDatabase>(db: Database): Rece
       "sqliteStore: pass a database of better-sqlite3: sqliteStore(new Database('…'))",
     )
   let statements: Statements | undefined
-  // With the first ids of a process, those that are first in the table: of one service they are the oldest.
-  const pruning = { due: 0, from: BEGIN }
+  let due = 0
+  let from: Place | undefined
 
   /** Prepared at the first use: before `migrate` the tables do not exist. */
   function prepared(): Statements {
@@ -58,13 +61,17 @@ export function sqliteStore<Database extends SqliteDatabase>(db: Database): Rece
     return statements
   }
 
-  /** Deletes what is old of the next ids in the table; behind the last it begins again. */
-  function prune(is: Statements, added: number): void {
-    pruning.due -= added
-    if (pruning.due > 0) return
-    pruning.due = IDS_PER_PRUNING
-    const { source, id } = pruning.from
-    pruning.from = (is.last.get(source, id) as typeof BEGIN | undefined) ?? BEGIN
+  /**
+   * Deletes what is old of the next ids in the table; behind the last it begins again. A process begins with the first ids of the source
+   * that it receives from, which are the oldest of it: many processes do not live until the window comes to a later source.
+   */
+  function prune(is: Statements, current: string, added: number): void {
+    due -= added
+    if (due > 0) return
+    due = IDS_PER_PRUNING
+    from ??= { source: current, id: '' }
+    const { source, id } = from
+    from = (is.last.get(source, id) as Place | undefined) ?? { source: '', id: '' }
     is.prune.run(source, id)
   }
 
@@ -86,7 +93,8 @@ export function sqliteStore<Database extends SqliteDatabase>(db: Database): Rece
 
   return {
     async migrate() {
-      db.exec(receiveSchema('sqlite'))
+      // Former versions had it, and each id was written into it.
+      db.exec(`${receiveSchema('sqlite')}DROP INDEX IF EXISTS chat_received_at`)
     },
     async positions(source) {
       const row = prepared().positions.get(source) as { pulled: string | null; pushed: string | null } | undefined
@@ -95,7 +103,7 @@ export function sqliteStore<Database extends SqliteDatabase>(db: Database): Rece
     async apply({ source, ids, run, move }) {
       let applied: number | undefined
       inTransaction((is) => {
-        prune(is, ids.length)
+        prune(is, source, ids.length)
         if (move && !moveCursor(is, source, move)) return false
         applied = 0
         for (const id of ids) {

@@ -47,4 +47,22 @@ describeOnEachEmptyDatabase('the ids of a receiver', (openUrl, dialect) => {
     expect(left.filter(isOld)).toEqual([])
     expect(left).toHaveLength(15_000 + 40 * 500)
   })
+
+  it('are deleted of a later source although each process ends before a thousand ids', async () => {
+    const { store, write, ids, insert, other } = await open()
+    await insert('crm', YOUNG[dialect], 1, 5_000)
+    await insert('erp', OLD[dialect], 5_001, 5_100)
+    await applyOnce(store, 'crm', [eventOf(1)], write)
+    const next = await other()
+    onTestFinished(() => next.close())
+    await applyOnce(next.store, 'erp', [eventOf(2)], next.write)
+    expect((await ids()).filter((id) => id > 'old_005000')).toEqual([])
+  })
+
+  it.runIf(dialect === 'sqlite')('lose the index of their times that former versions have made', async () => {
+    const { store, run } = await open()
+    await run('CREATE INDEX chat_received_at ON chat_received (at)')
+    await store.migrate()
+    await expect(run('DROP INDEX chat_received_at')).rejects.toThrow('no such index')
+  })
 })
