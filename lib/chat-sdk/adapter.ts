@@ -63,6 +63,9 @@ export interface ChatServerAdapter extends Adapter<ChatServerThreadId, ApiMessag
   pull(options?: ChatServerPullOptions): Promise<void>
 }
 
+/** What says where a message is. */
+type Placed = { id?: string; conversation_id: string; root_id: string }
+
 /** How long others see that the bot is typing, unless it posts before. */
 const TYPING_SECONDS = 20
 
@@ -106,20 +109,22 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
     if (!state.chat) throw new TypeError('Call "initialize" of the Chat SDK before events arrive')
     return {
       ...{ adapter, chat: state.chat, client, directory, invocations, me: state.me, threadOf },
-      channelOf: async (conversation_id) => ids.encode(await withKind({ conversation_id })),
+      async channelOf(conversation_id) {
+        const direct = await directory.isDirect(conversation_id)
+        return ids.encode({ conversation_id, ...(direct && { direct }) })
+      },
       readMessage: async (raw) => (await readMessages([raw]))[0]!,
     }
   }
 
-  async function withKind(place: ChatServerThreadId): Promise<ChatServerThreadId> {
-    return (await directory.isDirect(place.conversation_id)) ? { ...place, direct: true } : place
+  async function threadOf(message: Placed): Promise<string> {
+    return threadIn(message, await directory.isDirect(message.conversation_id))
   }
 
   /** In a direct conversation a root is no thread of its own: it is answered beside it. */
-  async function threadOf(message: { id?: string; conversation_id: string; root_id: string }): Promise<string> {
-    const { id, conversation_id, root_id } = message
-    const place = await withKind({ conversation_id, root_id })
-    return ids.encode(place.direct && id === root_id ? { conversation_id, direct: true } : place)
+  function threadIn({ id, conversation_id, root_id }: Placed, direct: boolean): string {
+    if (!direct) return ids.encode({ conversation_id, root_id })
+    return ids.encode({ conversation_id, direct, ...(id !== root_id && { root_id }) })
   }
 
   async function readMessages(raw: readonly ApiMessage[]): Promise<Message<ApiMessage>[]> {
@@ -235,7 +240,7 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
       const { username: userName, display_name: fullName = userName, avatar_url: avatarUrl, kind } = person
       return { userId: user_id, userName, fullName, isBot: kind === 'bot', ...(avatarUrl && { avatarUrl }) }
     },
-    parseMessage: (raw) => readAs(raw, ids.encode(raw)),
+    parseMessage: (raw) => readAs(raw, threadIn(raw, directory.isKnownAsDirect(raw.conversation_id))),
     rehydrateAttachment(attachment) {
       const id = attachment.fetchMetadata?.attachment_id
       return id === undefined ? attachment : { ...attachment, ...toReading(client, id) }

@@ -13,10 +13,13 @@ export interface Directory {
   people(ids: Iterable<string | undefined>): Promise<Map<string, Person>>
   /** Whether a conversation is a direct one, which never changes. */
   isDirect(conversation_id: string): Promise<boolean>
+  /** Whether it is known, without a wait, that a conversation is a direct one. */
+  isKnownAsDirect(conversation_id: string): boolean
 }
 
 export function createDirectory(client: ChatClient): Directory {
   const direct = new Map<string, Promise<boolean>>()
+  const known = new Set<string>()
   return {
     async people(ids) {
       const wanted = [...new Set(ids)].filter((id) => id !== undefined).slice(0, MAX_PEOPLE)
@@ -25,13 +28,17 @@ export function createDirectory(client: ChatClient): Directory {
       return new Map(users.map((user) => [user.id, user]))
     },
     isDirect(conversation_id) {
-      const known = direct.get(conversation_id)
-      if (known) return known
-      if (direct.size >= MAX_KNOWN) direct.clear()
-      const asked = client.conversations.get(conversation_id).then((conversation) => conversation.direct === true)
+      const before = direct.get(conversation_id)
+      if (before) return before
+      if (direct.size >= MAX_KNOWN) for (const all of [direct, known]) all.clear()
+      const asked = client.conversations.get(conversation_id).then((conversation) => {
+        if (conversation.direct) known.add(conversation_id)
+        return conversation.direct === true
+      })
       direct.set(conversation_id, asked)
       asked.catch(() => direct.delete(conversation_id))
       return asked
     },
+    isKnownAsDirect: (conversation_id) => known.has(conversation_id),
   }
 }

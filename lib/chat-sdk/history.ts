@@ -1,5 +1,6 @@
 import type { FetchOptions, FetchResult, ListThreadsOptions, ListThreadsResult, Message } from 'chat'
 import type { Message as ApiMessage } from '../api/client-entities.ts'
+import { undefinedIfGone } from '../client/backoff.ts'
 import type { ChatClient } from '../client/types.ts'
 import { MAX_PEOPLE } from './directory.ts'
 import type { ChatServerThreadId } from './thread-ids.ts'
@@ -14,6 +15,9 @@ interface Page {
 }
 
 const DEFAULT_LIMIT = 50
+
+/** The service has no larger pages. */
+const MAX_PAGE = 200
 
 /** Each root of a list of threads is read by a call of its own. */
 const MAX_THREADS = 20
@@ -53,17 +57,23 @@ async function pageOfThread(
   return hasRoot ? { ...page, messages: [page.root, ...page.messages] } : page
 }
 
-/** @param isFirst the oldest ones, before which there is no place: pages are read back to it */
+/** @param isFirst the oldest ones, before which there is no place: pages are read back to it, the largest there are */
 async function pageOfRoots(
   client: ChatClient,
   conversation_id: string,
   query: { limit: number; after?: string; before?: string },
   isFirst: boolean,
 ): Promise<Page> {
-  let page: Page = await client.messages.list(conversation_id, { ...query, view: 'roots' })
-  while (isFirst && page.next_before !== undefined)
-    page = await client.messages.list(conversation_id, { ...query, before: page.next_before, view: 'roots' })
-  return page
+  const list = (place: object) => client.messages.list(conversation_id, { ...query, view: 'roots', ...place })
+  if (!isFirst) return list({})
+  let page: Page = await list({ limit: MAX_PAGE })
+  while (page.next_before !== undefined) page = await list({ limit: MAX_PAGE, before: page.next_before })
+  const messages = page.messages.slice(0, query.limit)
+  const isCut = messages.length < page.messages.length
+  return {
+    messages,
+    ...(isCut ? { next_after: messages.at(-1)!.id } : page.next_after && { next_after: page.next_after }),
+  }
 }
 
 /** The threads of a conversation, latest activity first. */
@@ -75,12 +85,17 @@ export async function listThreads(
 ): Promise<ListThreadsResult<ApiMessage>> {
   const after = cursor === undefined ? {} : { after: cursor }
   const page = await client.threads.list(conversation_id, { limit: Math.min(limit, MAX_THREADS), ...after })
-  const roots = await readMessages(await Promise.all(page.threads.map(({ root_id }) => client.messages.get(root_id))))
-  const threads = page.threads.map(({ message_count, last_reply_at }, index) => ({
-    id: roots[index]!.threadId,
-    rootMessage: roots[index]!,
-    replyCount: Math.max(0, message_count - 1),
-    ...(last_reply_at !== undefined && { lastReplyAt: new Date(last_reply_at) }),
-  }))
+  // One may be removed meanwhile, and a deleted one has no text.
+  const found = await Promise.all(
+    page.threads.map(({ root_id }) => client.messages.get(root_id).catch(undefinedIfGone)),
+  )
+  const roots = await readMessages(found.flatMap((root) => (root && root.deleted_at === undefined ? root : [])))
+  const byId = new Map(roots.map((root) => [root.id, root]))
+  const threads = page.threads.flatMap(({ root_id, message_count, last_reply_at }) => {
+    const rootMessage = byId.get(root_id)
+    if (!rootMessage) return []
+    const lastReply = last_reply_at === undefined ? {} : { lastReplyAt: new Date(last_reply_at) }
+    return { id: rootMessage.threadId, rootMessage, replyCount: Math.max(0, message_count - 1), ...lastReply }
+  })
   return { threads, ...(page.next_after !== undefined && { nextCursor: page.next_after }) }
 }

@@ -1,5 +1,5 @@
 import { emoji, type Message, type Thread } from 'chat'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { describeService } from '../support/describe-service.ts'
 import { pulling, startBot, startPlace, textsOf } from './bots.ts'
 
@@ -201,8 +201,10 @@ describeService('a bot of the Chat SDK that pulls', { config: { attachments: { e
     const roots = async () =>
       (await grace.messages.list(conversation_id, { view: 'roots' })).messages.map(({ content }) => content)
     await expect.poll(roots).toEqual(['Hello', 'one', 'You said one'])
-    await grace.messages.reply(root_id, { content: 'two' })
+    const { message_id } = await grace.messages.reply(root_id, { content: 'two' })
     await expect.poll(() => textsOf(grace, root_id)).toEqual(['one', 'two', 'You said two'])
+    const parsed = async (id: string) => program.adapter.parseMessage(await grace.messages.get(id)).threadId
+    expect([await parsed(root_id), await parsed(message_id)]).toEqual([thread.id, `${thread.id}:${root_id}`])
     const { messages } = await program.adapter.fetchMessages(thread.id, { direction: 'forward', limit: 2 })
     expect(messages.map(({ text }) => text)).toContain('Hello')
   })
@@ -277,6 +279,35 @@ describeService('a bot of the Chat SDK that pulls', { config: { attachments: { e
     expect(await adapter.getUser!(root.root_id)).toBeNull()
     await adapter.markAsRead!(thread, root.message_id)
     await adapter.markAsRead!(channel, message_id)
+  })
+
+  it('begins at the oldest message by few calls, and lists no thread whose root is removed', async () => {
+    const place = await startPlace(service)
+    const { ada, client, conversation_id, root } = place
+    const texts = Array.from({ length: 12 }, (_, n) => `root ${n}`)
+    const roots: string[] = []
+    for (const content of texts) roots.push((await ada.messages.postRoot(conversation_id, { content })).root_id)
+    const list = vi.spyOn(client.messages, 'list')
+    const { adapter } = await startBot(place)
+    const channel = adapter.encodeThreadId({ conversation_id })
+    const read: string[] = []
+    for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
+      const options = { limit: 2, direction: 'forward' as const, ...(cursor && { cursor }) }
+      const page = await adapter.fetchChannelMessages!(channel, options)
+      if (isFirst) expect(list).toHaveBeenCalledOnce()
+      read.push(...page.messages.map(({ text }) => text))
+      cursor = page.nextCursor
+    }
+    expect(read).toEqual(['first', ...texts])
+
+    await ada.messages.reply(roots[0]!, { content: 'It stays' })
+    await ada.messages.remove(roots[0]!)
+    const get = client.messages.get
+    const gone = Object.assign(new Error('gone'), { code: 'not_found' })
+    vi.spyOn(client.messages, 'get').mockImplementation((id) => (id === roots[1] ? Promise.reject(gone) : get(id)))
+    const { threads } = await adapter.listThreads!(channel)
+    const listed = threads.map(({ rootMessage }) => rootMessage.id)
+    expect(listed).toEqual([...roots.slice(2).toReversed(), root.root_id])
   })
 
   it('shows that it types, until it posts', async () => {
