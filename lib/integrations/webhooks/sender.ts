@@ -1,7 +1,7 @@
 import { causeText } from '../../core/errors.ts'
 import { repeatIfCalled, type SingleFlight, warnOnce } from '../../core/scheduling/once.ts'
 import { createSlots } from '../../core/scheduling/slots.ts'
-import type { FeedRow } from '../../live/feed/feed-order.ts'
+import type { FeedRow, Place } from '../../live/feed/feed-order.ts'
 import { eventId } from '../../live/log/event-ids.ts'
 import { toEventName } from '../../storage/histories.ts'
 import type { Calls, SendingContext } from './calls.ts'
@@ -34,11 +34,22 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
   )
 
   /** Reads on in the log, and keeps what may concern the webhook. */
-  async function read(held: Held, { epoch, histories }: LogHistory): Promise<void> {
-    const { route } = held
+  async function read(held: Held, history: LogHistory): Promise<void> {
     held.is_behind = false
     const from = held.skip_to ?? held.place
     held.skip_to = undefined
+    try {
+      await readFrom(held, from, history)
+    } catch (error) {
+      // Else the next news would be read from their own place on, and what comes before them never.
+      held.is_behind = true
+      held.skip_to = from
+      throw error
+    }
+  }
+
+  async function readFrom(held: Held, from: Place, { epoch, histories }: LogHistory): Promise<void> {
+    const { route } = held
     const news = await feed.news(from, PAGE)
     const placed = news.rows.map(([row, place], n) => ({ row, place, before: n === 0 ? from : news.rows[n - 1]![1] }))
     const { read_before, ahead } = held
