@@ -37,7 +37,9 @@ type Preparation = () => Promise<HandOver>
 export function receiverOf({ store, source, keys, incoming }: Receiving, arrival: Arrival = {}): Receiver {
   const log = () => incoming().chat.getLogger(source)
   const options = {
-    ...{ ...keys, store, source },
+    ...keys,
+    store,
+    source,
     effect: (_tx: unknown, event: AppliedEvent): Preparation => {
       assertWhole(event)
       return () => patiently(event, incoming(), arrival)
