@@ -194,7 +194,9 @@ describeOnEachDatabase('a webhook whose receiver fails', (openUrl) => {
     await db.write((tx) => tx.run(sql`DELETE FROM events`))
     await post('kept')
     await service.chat.webhooks.change(actor, id, { enabled: true })
-    await vi.waitFor(() => expect(receiver.contents()).toEqual(['kept']), PATIENT)
+    // What was on its way to webhooks that the tests before have removed may arrive, too.
+    await vi.waitFor(() => expect(receiver.contents()).toContain('kept'), PATIENT)
+    expect(receiver.contents()).not.toContain('lost')
     const [{ cursor }] = gaps()
     expect(gaps()).toEqual([{ cursor, truncated: true, reason: 'age', from: position, to: cursor }])
     expect(await service.chat.feed.read(actor, { after: cursor })).not.toHaveProperty('reset')
