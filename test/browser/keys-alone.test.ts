@@ -177,7 +177,9 @@ describe.skipIf(!hasBrowser)('by keys alone', () => {
     await page.keyboard.press('Enter')
     await write(page, 'Message Grace Hopper', 'Hello')
 
-    await goTo(page, 'Rooms', 'Shift+Tab')
+    // The list is one stop of Tab: where it is depends on which row was last in view.
+    await goTo(page, /^(Rooms$|Grace Hopper)/, 'Shift+Tab')
+    await page.keyboard.press('Home')
     await page.keyboard.press('ArrowDown')
     await goTo(page, 'More', 'ArrowRight')
     await press(page, 'More')
