@@ -1,43 +1,32 @@
 import { defineCommand as defineGroup } from 'citty'
 import type { Config } from '../../lib/config/parse.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
+import type { SecretState } from '../../lib/ops/secrets/schema.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { loadConfig } from '../config/load.ts'
+import { type ConfigFlags, loadConfig } from '../config/load.ts'
 import { oneLine, print } from '../output.ts'
 import { withChat } from '../with-chat.ts'
-
-interface State {
-  values: number
-  old: number
-  lost: number
-  in_database: boolean
-  rotating: boolean
-}
 
 const status = defineCommand({
   meta: { name: 'status', description: 'Show whether anything that is encrypted needs a former key of the service' },
   example: 'chat-server secret status',
   args: commonArgs,
-  run: ({ args }) =>
-    withChat(args, async (chat) => {
-      const state = await chat.ops.secretState(OPERATOR)
-      print(args, state, sentenceOf(state, loadConfig(args).config.security))
-    }),
+  run: ({ args }) => withChat(args, async (chat) => show(args, await chat.ops.secretState(OPERATOR))),
 })
 
 const rotate = defineCommand({
   meta: { name: 'rotate', description: 'Encrypt anew what a former key has encrypted, beside the running service' },
   example: 'chat-server secret rotate',
   args: commonArgs,
-  run: ({ args }) =>
-    withChat(args, async (chat) => {
-      const state = await chat.ops.rotateSecret(OPERATOR)
-      print(args, state, sentenceOf(state, loadConfig(args).config.security))
-    }),
+  run: ({ args }) => withChat(args, async (chat) => show(args, await chat.ops.rotateSecret(OPERATOR))),
 })
 
+function show(args: ConfigFlags & { json?: boolean | undefined }, state: SecretState): void {
+  print(args, state, sentenceOf(state, loadConfig(args).config.security))
+}
+
 function sentenceOf(
-  { values, old, lost, in_database, rotating }: State,
+  { values, old, lost, in_database, rotating }: SecretState,
   { previous_secret_keys }: Config['security'],
 ): string {
   const need = old === 0 ? 'None of them needs a former key.' : `${old} of them need a former key.`

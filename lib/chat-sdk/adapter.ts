@@ -16,6 +16,7 @@ import { streamMessage } from '../client/stream-message.ts'
 import type { ChatClient } from '../client/types.ts'
 import type { NamesOf } from '../core/known-names.ts'
 import type { ReceiveStore } from '../receive/index.ts'
+import { fetchChannel } from './channel.ts'
 import { createDirectory } from './directory.ts'
 import { fetchPage, listThreads } from './history.ts'
 import { abortTurn, EVENT_TYPES, type Incoming } from './incoming.ts'
@@ -108,7 +109,13 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
   function incoming(): Incoming {
     if (!state.chat) throw new TypeError('Call "initialize" of the Chat SDK before events arrive')
     return {
-      ...{ adapter, chat: state.chat, client, directory, invocations, me: state.me, threadOf },
+      adapter,
+      chat: state.chat,
+      client,
+      directory,
+      invocations,
+      me: state.me,
+      threadOf,
       async channelOf(conversation_id) {
         const direct = await directory.isDirect(conversation_id)
         return ids.encode({ conversation_id, ...(direct && { direct }) })
@@ -196,10 +203,10 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
     postChannelMessage: (id, message) => post(ids.decode(id), message),
     reply: (id, message_id, message) => post(ids.decode(id), message, message_id),
     async postEphemeral(id, user_id, message) {
-      const { conversation_id, ...place } = ids.decode(id)
+      const place = ids.decode(id)
       const content = await toText(directory, message)
-      const call = invocations.placeOf({ conversation_id, ...place })
-      const { notice } = await client.notices.create(conversation_id, { user_id, content, ...call })
+      const input = { user_id, content, ...invocations.placeOf(place) }
+      const { notice } = await client.notices.create(place.conversation_id, input)
       // A notice is no message, and there is no other place for it in the answer.
       return { id: notice.id, threadId: id, usedFallback: false, raw: notice as unknown as ApiMessage }
     },
@@ -230,10 +237,10 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
       return raw ? (await readMessages([raw]))[0]! : null
     },
     async fetchThread(id) {
-      const channel = await fetchChannel(id)
+      const channel = await fetchChannel(client, ids, id)
       return { ...channel, id, channelId: channel.id, ...(channel.name !== undefined && { channelName: channel.name }) }
     },
-    fetchChannelInfo: fetchChannel,
+    fetchChannelInfo: (id) => fetchChannel(client, ids, id),
     async getUser(user_id) {
       const person = (await directory.people([user_id])).get(user_id)
       if (!person) return null
@@ -274,17 +281,6 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
   async function setTyping(id: string, seconds: number): Promise<void> {
     const { conversation_id, root_id } = ids.decode(id)
     await client.presence.setTyping({ conversation_id, seconds, ...(root_id !== undefined && { root_id }) })
-  }
-
-  async function fetchChannel(id: string) {
-    const { conversation_id } = ids.decode(id)
-    const conversation = await client.conversations.get(conversation_id)
-    const { title, direct, participant_count, visibility } = conversation
-    return {
-      ...{ id: ids.encode({ conversation_id, ...(direct && { direct }) }), isDM: direct === true },
-      ...{ memberCount: participant_count, metadata: { conversation }, ...(title && { name: title }) },
-      channelVisibility: visibility === 'private' ? ('private' as const) : ('workspace' as const),
-    }
   }
 
   return adapter

@@ -17,7 +17,12 @@ export interface MessageReading {
 export function toMessage(raw: ApiMessage, { client, threadId, me, author }: MessageReading): Message<ApiMessage> {
   const formatted = parseMarkdown(raw.content)
   return new Message({
-    ...{ id: raw.id, threadId, raw, formatted, text: toPlainText(formatted), isMention: isMentioned(raw, me) },
+    id: raw.id,
+    threadId,
+    raw,
+    formatted,
+    text: toPlainText(formatted),
+    isMention: isMentioned(raw, me),
     author: raw.author_user_id === undefined ? toProgram(raw) : toAuthor(raw.author_user_id, author, me),
     metadata: {
       dateSent: new Date(raw.created_at),
@@ -50,7 +55,10 @@ function isMentioned({ mentions }: ApiMessage, me: string): boolean {
 export function toAttachment(client: ChatClient, { id, name, size, type, width, height }: ApiAttachment): Attachment {
   const [, kind = 'file'] = /^(image|video|audio)\//.exec(type) ?? []
   return {
-    ...{ type: kind as Attachment['type'], name, size, mimeType: type },
+    type: kind as Attachment['type'],
+    name,
+    size,
+    mimeType: type,
     ...(width !== undefined && height !== undefined && { width, height }),
     ...toReading(client, id),
   }

@@ -56,6 +56,15 @@ async function goToMessage(page: Page, text: string): Promise<void> {
   throw new Error(`No message with ${text} has got the focus`)
 }
 
+/** Goes to a room or a person that is called so, by some letters of the name. */
+async function switchTo(page: Page, letters: string, name: string): Promise<void> {
+  await page.keyboard.press('Control+k')
+  await page.waitForSelector('[role=combobox]:focus')
+  await page.keyboard.type(letters)
+  await page.waitForSelector(`[role=option][aria-selected=true]:has-text("${name}")`)
+  await page.keyboard.press('Enter')
+}
+
 /** Fails where a pointer is used. */
 const NO_POINTER = `addEventListener('pointerdown', () => { throw new Error('a pointer was used') }, { capture: true })`
 
@@ -116,11 +125,7 @@ describe.skipIf(!hasBrowser)('by keys alone', () => {
     const { page } = await visit(url)
     await signIn(page, 'ada')
     await page.evaluate(NO_POINTER)
-    await page.keyboard.press('Control+k')
-    await page.waitForSelector('[role=combobox]:focus')
-    await page.keyboard.type('engi')
-    await page.waitForSelector('[role=option][aria-selected=true]:has-text("Engines")')
-    await page.keyboard.press('Enter')
+    await switchTo(page, 'engi', 'Engines')
     await write(page, 'Message Engines', 'It does')
     await page.evaluate(LISTEN)
 
@@ -170,11 +175,7 @@ describe.skipIf(!hasBrowser)('by keys alone', () => {
     const { page } = await visit(url)
     await signIn(page, 'ada')
     await page.evaluate(NO_POINTER)
-    await page.keyboard.press('Control+k')
-    await page.waitForSelector('[role=combobox]:focus')
-    await page.keyboard.type('hop')
-    await page.waitForSelector('[role=option][aria-selected=true]:has-text("Grace Hopper")')
-    await page.keyboard.press('Enter')
+    await switchTo(page, 'hop', 'Grace Hopper')
     await write(page, 'Message Grace Hopper', 'Hello')
 
     // The list is one stop of Tab: where it is depends on which row was last in view.
