@@ -233,6 +233,8 @@ describe.skipIf(!hasBrowser)('by keys alone', () => {
     const { page } = await visit(url)
     await signIn(page, 'ada')
     await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.waitForSelector('.stream[data-open=true]')
+    await page.waitForSelector('.composer .chip')
     await page.evaluate(NO_POINTER)
     await page.evaluate(LISTEN)
     await page.waitForSelector('textarea[aria-label="Message Engines"]:focus')
