@@ -3,7 +3,7 @@
 //
 // Types come from tsc. The code is bundled by esbuild, since Node takes longer to find two hundred files than to run
 // them. What several entry points use is in `dist/shared`, so that they have one copy of it; packages stay outside.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -40,12 +40,16 @@ To build it and keep only what runs it: npm ci && npm prune --omit=dev
   const { buildApi } = await import('./build-api.mjs')
   buildApi()
   rmSync('dist', { recursive: true, force: true })
-  const types = ['-p', 'tsconfig.json', '--emitDeclarationOnly']
-  const { status } = spawnSync(process.execPath, [COMPILER, ...types], { stdio: 'inherit' })
-  if (status !== 0) process.exit(status ?? 1)
-  removeUnreachedTypes()
+  const types = spawn(process.execPath, [COMPILER, '-p', 'tsconfig.json', '--emitDeclarationOnly'], {
+    stdio: 'inherit',
+  })
+  const compiled = new Promise((resolve) => types.once('close', resolve))
+  // It takes longer than the rest, beside which it runs.
   await bundle()
   await bundlePage()
+  const status = await compiled
+  if (status !== 0) process.exit(status ?? 1)
+  removeUnreachedTypes()
   // So that `npx chat-server` works in a clone, too.
   chmodSync('dist/cli/main.js', 0o755)
 }

@@ -6,6 +6,7 @@ import type { Passwords } from './accounts/passwords/hash.ts'
 import type { Attempts } from './accounts/passwords/throttle.ts'
 import type { RememberedSessions } from './accounts/sessions/remembered.ts'
 import type { SessionOfCall } from './accounts/sessions/store.ts'
+import type { FailedCall } from './accounts/users/gone.ts'
 import type { Assistants } from './assistant/assistants.ts'
 import type { Runner } from './assistant/runner.ts'
 import type { Backups } from './backups/backups.ts'
@@ -196,6 +197,8 @@ export interface Accounts {
    * @throws ChatError `forbidden` when the actor is no longer an administrator
    */
   readonly assertStillAdmin: (tx: Tx, actor: Actor) => Promise<void>
+  /** Explains the failure of a call whose actor, or another user that it names, was merged or erased meanwhile. */
+  readonly explain: (ctx: Pick<Context, 'db' | 'log'>, call: FailedCall, error: unknown) => Promise<unknown>
   /** The conversations that invited newcomers join. */
   readonly rooms: RoomsOfInvites
   /**

@@ -9,6 +9,7 @@ import { createRememberedSessions } from './accounts/sessions/remembered.ts'
 import { createSessionList, createSessionLookup } from './accounts/sessions/store.ts'
 import { revokeNewcomers } from './accounts/sign-ups/revocation.ts'
 import { TOKENS } from './accounts/tokens/rules.ts'
+import { explain } from './accounts/users/gone.ts'
 import { assertStillAdmin } from './accounts/users/rules.ts'
 import { lockUsers } from './accounts/users/store.ts'
 import type { OpenFile } from './assistant/ask.ts'
@@ -108,18 +109,14 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const tasks = createTaskWorker({ db, metrics, log })
   commits.storeWith(search.note)
   commits.storeWith(audit.store)
-  const metering = createMetering({
-    ...{ config, metrics, id },
-    hosted: ports.assistants,
-    isMetered: ports.meter !== undefined,
-  })
+  const assistants = createAssistants(config, ports)
+  const metering = createMetering({ assistants, config, metrics, id, isMetered: ports.meter !== undefined })
   commits.storeWith(metering.store)
   if (ports.notify) commits.subscribe(notifier.committed)
   commits.subscribe(search.changed)
   // The log of the host, which the audit log calls, may throw: last, so that it keeps a commit from no other part.
   for (const part of [tasks, metering, createCallCounter(metrics), audit]) commits.subscribe(part.committed)
   const write = ofOperator(ports, createWrite({ db, commits, metrics, now, id }))
-  const assistants = createAssistants(config, ports)
   const openFile: OpenFile = (userId, fileId) => openFor({ access, config, db, now, files }, userId, fileId)
   const addresser: Addresser = (order, options) => recipientOf({ access, config, db, now, write }, order, options)
   const mail = createLiveOutbox(settings, { db, metrics, log, now, isTrusted, id, mail: ports.mail, addresser })
@@ -210,6 +207,7 @@ function createAccounts({
       return providers()
     },
     clientDocuments: createClientDocuments({ outgoing, log }),
+    explain,
     assertStillAdmin: async (tx, actor) =>
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor),
     rooms: createRoomsOfInvites({ access, now }),
@@ -239,7 +237,20 @@ function createLive(
   const { storage, ports, access, config, settings, log, clock, metrics, load, filesState } = deps
   const { now, sessionNow } = clock
   const { db, kv, signals } = storage
-  const ofCluster = { db, signals, bus: ports.bus, isEphemeral, config, settings, log, metrics, clock, filesState }
+  const reviews = ports.hooks?.beforeMessage !== undefined
+  const ofCluster = {
+    db,
+    signals,
+    bus: ports.bus,
+    isEphemeral,
+    config,
+    settings,
+    log,
+    metrics,
+    clock,
+    filesState,
+    reviews,
+  }
   const cluster = createCluster(ofCluster)
   const { broadcast_participants } = config.presence
   const { dead_seconds } = config.cluster

@@ -52,7 +52,7 @@ export interface MessageBefore {
   content: string
   /**
    * Set at the beginning of a message that is streamed: the content is its first piece, or empty. It is asked about again, with
-   * all of its text and as `message_id`, before it is complete.
+   * all of its text and as `message_id`, before it is complete; if it is cut off, soon after that.
    */
   streaming?: true
   /** The title of the thread that it begins. */

@@ -1,4 +1,5 @@
 import { COMMANDS_MS, logCommands } from './accounts/audit/log-commands.ts'
+import { endWebhooksOfKeys } from './accounts/means/ending-webhooks.ts'
 import { indexNames } from './accounts/users/indexing.ts'
 import { RENEWED_MS } from './assistant/leases.ts'
 import { sweepOrFail } from './chat/attachments/sweep.ts'
@@ -19,7 +20,6 @@ import { recoverFiles } from './ops/files/lost-files.ts'
 import { createReserveLook } from './ops/reserve.ts'
 import { pruneSome } from './ops/retention.ts'
 import { checkWal } from './ops/wal.ts'
-import { disableOfLostKeys } from './storage/disabled-webhooks.ts'
 
 /** Work that a service repeats at intervals. Work that is due once is a row of `tasks`. */
 interface Job {
@@ -169,7 +169,7 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
     },
     webhooks: {
       interval_ms: 10_000,
-      run: () => ctx.config.webhooks.enabled && ctx.write((tx) => disableOfLostKeys(tx, ctx.now())),
+      run: () => ctx.config.webhooks.enabled && ctx.write((tx) => endWebhooksOfKeys(tx, ctx.now())),
       warning: 'Webhooks whose API key has expired could not be disabled',
       exclusive: true,
     },

@@ -7,6 +7,7 @@ import { fillParticipants } from './chat/memberships/filling.ts'
 import { notifyAll } from './chat/notifications/all.ts'
 import { notifyFollowers } from './chat/notifications/followers.ts'
 import { fill } from './chat/search/fill.ts'
+import { reviewEnded } from './chat/streaming/reviewing.ts'
 import { clearFollows } from './chat/unread/clearing.ts'
 import { sumUp } from './chat/usage/summing.ts'
 import type { Context } from './context.ts'
@@ -30,6 +31,7 @@ export function handlersOf(ctx: Context): Handlers {
     'user.erase': erasure.resume,
     'storage.purge': purge,
     'message.notify': notifyAll,
+    'message.review': reviewEnded,
     'thread.notify': notifyFollowers,
     'search.fill': fill,
     'participants.fill': fillParticipants,

@@ -186,7 +186,7 @@ const CASES: Record<string, Record<string, Case[]>> = {
       [[], '"store" must be what pgStore(pool) or sqliteStore(db) returned'],
       [[{ apply() {} }], '"source" must be a name'],
       [[{ apply() {} }, 'crm', []], '"effect" must be a function'],
-      [[{ apply() {} }, 'crm', {}, () => {}], 'events must be a list'],
+      [[{ apply() {} }, 'crm', {}, () => {}], '"events" must be a list'],
     ],
     createReceiver: [
       [[], 'createReceiver: pass { store, source, secrets, effect }'],

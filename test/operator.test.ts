@@ -146,6 +146,8 @@ const CALLS: Record<string, unknown[]> = {
   'usage.list': [{ by: 'user' }],
   'usage.get': [],
   'usage.report': [{}],
+  'usage.reportCsv': [{}],
+  'usage.getQuota': [ID],
   'usage.setQuota': [ID, {}],
   'usage.clearQuota': [ID],
   'events.open': [ID, {}],
@@ -168,6 +170,7 @@ const WITHOUT_ACTOR = [
   'auth.authenticate',
   'resets.request',
   'resets.redeem',
+  'emails.checkLink',
   'invites.preview',
   'newcomers.signUp',
   'ops.health',
@@ -183,7 +186,7 @@ const WITHOUT_ACTOR = [
 
 /** The use-cases of the operator, who has no account and participates in no conversation. */
 const MAY =
-  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^usage\.(list|report|setQuota|clearQuota)$|^keys\.(listAll|revokeAny)|^(oauthClients|serverKeys|bots|hooks|webhooks)\.|^invites\.(list|create|revoke)|^assistants\.list$|^conversations\.(listAll|describe|removeAny)/
+  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^usage\.(list|report|reportCsv|getQuota|setQuota|clearQuota)$|^keys\.(listAll|revokeAny)|^(oauthClients|serverKeys|bots|hooks|webhooks)\.|^invites\.(list|create|revoke)|^assistants\.list$|^conversations\.(listAll|describe|removeAny)/
 
 type Call = (...args: unknown[]) => unknown
 

@@ -67,8 +67,8 @@ export const PARTS: Record<string, string[]> = {
   'mcp-tools': ['examples/mcp-tools/*.test.ts'],
   /** The frameworks and logins of hosts. */
   frameworks: ['examples/frameworks/*.test.ts'],
-  /** Linters of the OpenAPI document, a client that is made from it, the published types in an editor, and the AI SDK. */
-  tools: ['test/tools/*.test.ts', 'test/examples/use-chat.test.ts'],
+  /** Linters of the OpenAPI document, a client that is made from it, the published types in an editor, the AI SDK, assistant-ui, and AG-UI. */
+  tools: ['test/tools/*.test.ts', 'test/examples/{use-chat,ag-ui,assistant-ui}.test.ts'],
   /** Clients that generators make of the OpenAPI document, where Go, Java, Python and their packages are. */
   clients: ['test/clients/*.test.ts'],
 }
@@ -84,6 +84,11 @@ export const ON_DEMAND: Record<string, string[]> = {
   'built-frameworks': ['test/frameworks/*.test.ts'],
   /** Every alert, by an outage that Prometheus sees. */
   alerts: ['test/alerts/all.test.ts'],
+}
+
+/** Tests of `browser` that run again in Firefox, where it is installed; only where the part is named. */
+export const IN_FIREFOX: Record<string, string[]> = {
+  firefox: ['test/browser/{consent,answers}.test.ts'],
 }
 
 /** What goes through a service of `startService` from its start to its end. */

@@ -8,29 +8,32 @@
  * PgBouncer where that is not.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ON_DEMAND, PACKAGES, PARTS, PLACED, TWO_NODES } from './parts.ts'
+import { installPackages } from './install-packages.ts'
+import { typesConfig } from './part-types.ts'
+import { IN_FIREFOX, ON_DEMAND, PACKAGES, PARTS, PLACED, TWO_NODES } from './parts.ts'
 import { pgbouncer } from './support/pgbouncer.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 const isOption = (argument: string) => argument.startsWith('-')
 const named = process.argv.slice(2).filter((argument) => !isOption(argument))
-const known = [...Object.keys(PARTS), ...Object.keys(TWO_NODES), ...Object.keys(PLACED), ...Object.keys(ON_DEMAND)]
+const known = [PARTS, TWO_NODES, PLACED, IN_FIREFOX, ON_DEMAND].flatMap(Object.keys)
 const unknown = named.filter((name) => !known.includes(name))
 if (unknown.length > 0) throw new Error(`No such part: ${unknown.join(', ')}. There are ${known.join(', ')}`)
 
 const parts = (named.length > 0 ? named : [...Object.keys(PARTS), 'two-nodes', 'prefix', 'schema', 'pooled']).filter(
   isInstalled,
 )
-const compiled = parts.filter((part) => part in PACKAGES).map((part) => compile(PACKAGES[part]!))
+const compiled = compile(parts.flatMap((part) => PACKAGES[part] ?? []))
 const tested = parts.length > 0 ? vitest(parts, process.argv.slice(2).filter(isOption)) : 0
-process.exitCode = Math.max(...compiled, tested)
+process.exitCode = Math.max(compiled, tested)
 
-/** Installs the packages of a part unless they are there as its lockfile has them. @returns whether it can run */
+/** Installs the packages of a part. @returns whether it can run */
 function isInstalled(part: string): boolean {
   if (part.startsWith('pooled') && !pgbouncer) {
     console.log(`${part} tests skipped: PgBouncer is not installed`)
@@ -38,27 +41,29 @@ function isInstalled(part: string): boolean {
   }
   const folder = PACKAGES[part]
   if (!folder) return true
-  const [wanted, present] = ['package-lock.json', 'node_modules/.package-lock.json'].map((file) =>
-    join(ROOT, folder, file),
-  )
-  if (existsSync(present!) && statSync(present!).mtimeMs >= statSync(wanted!).mtimeMs) return true
-  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--prefix', folder], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  })
-  if (status !== 0) console.log(`${part} tests skipped: the packages of ${folder} cannot be installed`)
-  return status === 0
+  const isPresent = installPackages(folder)
+  if (!isPresent) console.log(`${part} tests skipped: the packages of ${folder} cannot be installed`)
+  return isPresent
 }
 
-/** Of the types of a package of its own, which `npm run types` leaves out. */
-function compile(folder: string): number {
+/**
+ * Compiles the types of packages of their own, which `npm run types` leaves out: together, as each of them needs most of this one. Their
+ * `tsconfig.json` are for editors.
+ */
+function compile(folders: string[]): number {
+  if (folders.length === 0) return 0
+  const config = join(ROOT, 'node_modules', '.cache', 'parts', 'tsconfig.json')
+  mkdirSync(dirname(config), { recursive: true })
+  writeFileSync(config, JSON.stringify(typesConfig(folders)))
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
-  return spawnSync(process.execPath, [compiler, '-p', folder], { cwd: ROOT, stdio: 'inherit' }).status ?? 1
+  return spawnSync(process.execPath, [compiler, '-p', config], { cwd: ROOT, stdio: 'inherit' }).status ?? 1
 }
 
 function vitest(projects: string[], options: string[]): number {
   const command = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
   const selected = projects.map((name) => `--project=${name}`)
-  const args = [command, 'run', '--config', 'test/vitest.config.ts', ...selected, ...options]
+  // A test here has processes of its own, and waits less than those of `npm test`.
+  const workers = `--maxWorkers=${Math.min(availableParallelism() * 2, 8)}`
+  const args = [command, 'run', '--config', 'test/vitest.config.ts', workers, ...selected, ...options]
   return spawnSync(process.execPath, args, { cwd: ROOT, stdio: 'inherit' }).status ?? 1
 }

@@ -3,9 +3,11 @@ import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { OPERATOR } from '../lib/core/actor.ts'
 import type { SharedChat } from '../lib/service.ts'
+import { createShare } from '../lib/storage/shared/share.ts'
+import { sql } from '../lib/storage/sql.ts'
 import { fileOf } from './storage/handles.ts'
 import { type Dialect, describeOnEachDatabase } from './support/databases.ts'
-import { startService, startThread, type TestService } from './support/service.ts'
+import { innerState, startService, startThread, type TestService } from './support/service.ts'
 
 type Work = (shared: SharedChat, exec: (sql: string) => Promise<unknown>) => Promise<void>
 
@@ -57,4 +59,25 @@ describeOnEachDatabase('what the host undoes by a savepoint in withTransaction',
     expect(heard).toEqual(['before', 'thread.new', 'after'])
     expect(acts).toEqual(['user.created'])
   })
+
+  // SQLite runs each statement before the next one is given.
+  it.runIf(dialect === 'postgresql')(
+    'a write fails with what has failed first, not with what was sent behind it',
+    async () => {
+      const url = await openUrl()
+      const service = await startService(url)
+      onTestFinished(() => service.close())
+      const client = new pg.Client(url)
+      await client.connect()
+      onTestFinished(() => client.end())
+      await client.query('BEGIN')
+      await createShare(innerState(service).db)(client, async (db) => {
+        const write = db.write(async (tx) => {
+          tx.run(sql`INSERT INTO api_keys (id, user_id) VALUES ('k', NULL)`).catch(() => {})
+          await tx.run(sql`UPDATE users SET updated_at = updated_at`)
+        })
+        await expect(write).rejects.toMatchObject({ code: '23502' })
+      })
+    },
+  )
 })

@@ -187,9 +187,10 @@ describeOnEachDatabase('withTransaction', (openUrl, dialect) => {
         expect(await codeOf(unnamed)).toBe('conflict')
       }
       expect((await chat.threads.list(actor, talk.conversation_id, {})).threads).toEqual([])
-      expect(() => (chat as never as typeof service.chat).events).toThrow('chat.events cannot be part')
-      const decide = async () => (chat as never as typeof service.chat).approvals.decide(actor, 'x', { approve: true })
-      expect(await codeOf(decide())).toBe('conflict')
+      for (const name of ['events', 'approvals', 'webhooks', 'uiChats', 'responses', 'runs', 'openai'] as const) {
+        expect(() => (chat as never as typeof service.chat)[name]).toThrow(`chat.${name} cannot be part`)
+        expect(await codeOf((async () => (chat as never as typeof service.chat)[name])())).toBe('conflict')
+      }
       return { chat }
     })
     await expect(kept.chat.messages.reply(actor, root.message_id, { content: 'late' })).rejects.toThrow('is over')

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
-import { ISOLATED, ON_DEMAND, PARTS, PLACED, SHARING, TWO_NODES } from './parts.ts'
+import { IN_FIREFOX, ISOLATED, ON_DEMAND, PARTS, PLACED, SHARING, TWO_NODES } from './parts.ts'
 import { ONE_PROCESS } from './support/one-process.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -45,8 +45,8 @@ export default defineConfig({
   test: {
     // Ended from the last to the first, and one that throws at its end keeps the rest from ending: PostgreSQL is last.
     globalSetup: ['test/support/answered-routes.ts', 'test/support/build-programs.ts', 'test/support/global-setup.ts'],
-    // Half of the time of the tests, they wait. Every worker may hold a few connections, and the cluster of the run takes 200.
-    maxWorkers: Math.min(Math.ceil(availableParallelism() * 1.5), 8),
+    // Two thirds of the time of the tests, they wait. Every worker may hold a few connections, and the cluster of the run takes 200.
+    maxWorkers: Math.min(Math.ceil(availableParallelism() * 2.5), 8),
     // Stopping PostgreSQL includes a checkpoint of everything the run has written.
     teardownTimeout: 30_000,
     // A run leaves nothing behind; the cache would only reorder files.
@@ -69,6 +69,11 @@ export default defineConfig({
         .filter(([name]) => process.argv.includes(`--project=${name}`))
         .map(([name, include]) =>
           project(name, { include, env: { PLACEMENT: name.replace(/-.*/, '') }, isolate: false, ...PATIENT }),
+        ),
+      ...Object.entries(IN_FIREFOX)
+        .filter(([name]) => process.argv.includes(`--project=${name}`))
+        .map(([name, include]) =>
+          project(name, { include, env: { TEST_BROWSER: 'firefox' }, isolate: false, ...PATIENT }),
         ),
       ...Object.entries(TWO_NODES).map(([name, include]) =>
         project(name, {

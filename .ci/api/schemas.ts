@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { KeyNotes } from '../../lib/config/key.ts'
+import { typeSchema } from '../../lib/core/schema.ts'
 import type { SchemaNode } from '../../lib/core/schema-nodes.ts'
 import { commentAbove, jsDoc } from './comments.ts'
 import { modulesBelow } from './project.ts'
@@ -66,7 +67,8 @@ export function declaration({ name, file, schema }: NamedSchema, direction: Dire
   return `${comment ? jsDoc(comment) : ''}${text}\n`
 }
 
-function write(schema: Node, direction: Direction, scope: Scope, isTop = false): string {
+function write(shape: Node, direction: Direction, scope: Scope, isTop = false): string {
+  const schema = typeSchema(shape)
   const named = scope.schemas.get(schema) ?? scope.schemas.get(schema.pipe?.[0])
   if (named && !isTop && (direction === 'output' || hasNoDefaults(named.schema))) return scope.refer(named)
   const inner = (child: Node) => write(child, direction, scope)

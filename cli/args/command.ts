@@ -77,6 +77,12 @@ export function toParseOptions(defined: ArgsDef) {
   return { options, strict: false, allowPositionals: true, tokens: true } as const
 }
 
+/** All values of a flag that may be repeated, in their order: citty keeps the last one. */
+export function valuesOf(flag: string, { rawArgs, cmd }: { rawArgs: string[]; cmd: { args?: unknown } }): string[] {
+  const { tokens } = parseArgs({ ...toParseOptions(cmd.args as ArgsDef), args: rawArgs })
+  return tokens.flatMap((token) => (token.kind === 'option' && token.name === flag && token.value ? [token.value] : []))
+}
+
 function checkFlag(token: { name: string; rawName: string; value?: string | undefined }, defined: ArgsDef): void {
   const arg: ArgDef | undefined = Object.hasOwn(defined, token.name) ? defined[token.name] : undefined
   if (!arg || token.rawName.length < 3) {

@@ -26,7 +26,7 @@ const create = defineCommand({
 })
 
 const list = defineCommand({
-  meta: { name: 'list', description: 'List the clients that were added here, newest first' },
+  meta: { name: 'list', description: 'List the clients that were added here, and others that users have connected' },
   example: 'chat-server client list --json',
   args: commonArgs,
   run: ({ args }) =>
@@ -34,12 +34,14 @@ const list = defineCommand({
       const answer = await chat.oauthClients.list(OPERATOR)
       const rows = answer.clients.map((client) => [
         client.client_id,
+        client.kind,
         client.name,
         client.redirect_uris.join(' '),
+        String(client.grants),
         client.created_at,
         client.last_used_at ?? 'never',
       ])
-      print(args, answer, table(['ID', 'NAME', 'REDIRECTS', 'CREATED', 'LAST USED'], rows))
+      print(args, answer, table(['ID', 'KIND', 'NAME', 'REDIRECTS', 'GRANTS', 'CREATED', 'LAST USED'], rows))
     }),
 })
 

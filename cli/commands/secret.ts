@@ -25,22 +25,24 @@ function show(args: ConfigFlags & { json?: boolean | undefined }, state: SecretS
   print(args, state, sentenceOf(state, loadConfig(args).config.security))
 }
 
-function sentenceOf(
-  { values, old, lost, in_database, rotating }: SecretState,
-  { previous_secret_keys }: Config['security'],
-): string {
+function sentenceOf(state: SecretState, { previous_secret_keys }: Config['security']): string {
+  const { values, old, lost, rotating } = state
   const need = old === 0 ? 'None of them needs a former key.' : `${old} of them need a former key.`
   const gone = lost === 0 ? '' : ` No key opens ${lost} of them.`
-  const next = rotating
-    ? in_database
-      ? ' The running service makes a new key in the database the first, encrypts anew, and removes the former one after a day.'
-      : ' The running service encrypts them anew.'
-    : ''
   const done =
     !rotating && old === 0 && previous_secret_keys.length > 0
       ? ' What a former key has signed is taken for a day: then remove it from security.previous_secret_keys.'
       : ''
-  return oneLine(`${values} values are encrypted. ${need}${gone}${next}${done}`)
+  return oneLine(`${values} values are encrypted. ${need}${gone}${workOf(state)}${done}`)
+}
+
+/** What the running service does, or has to be told to do. */
+function workOf({ old, in_database, rotating, waiting_until }: SecretState): string {
+  if (!rotating) return old === 0 ? '' : ' "chat-server secret rotate" has the running service encrypt them anew.'
+  if (waiting_until !== undefined)
+    return ` The running service has another key than the one with which this was asked, and waits for it until ${waiting_until}: reload each node with it.`
+  if (!in_database) return ' The running service encrypts them anew.'
+  return ' The running service makes a new key in the database the first, encrypts anew, and removes the former one after a day.'
 }
 
 export default defineGroup({

@@ -1,5 +1,6 @@
 import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/core/actor.ts'
+import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { parseNumber } from '../args/number.ts'
 import { resolveUserId, userArg } from '../args/user.ts'
@@ -18,21 +19,23 @@ const report = defineCommand({
     to: { type: 'string', valueHint: 'date', description: 'The last day, in UTC; default: today' },
     limit: { type: 'string', valueHint: 'n', description: 'At most so many rows, 1 to 200; default: 50' },
     after: { type: 'string', valueHint: 'cursor', description: 'Continue after `next_after` of the page before' },
+    csv: { type: 'boolean', description: 'Write the whole report as CSV for a spreadsheet, at most 10,000 rows' },
     ...commonArgs,
   },
-  run: ({ args }) =>
-    withChat(
+  run: async ({ args }) => {
+    if (args.csv && (args.json || args.limit !== undefined || args.after !== undefined))
+      throw new UsageError('--csv is the whole report: leave --json, --limit and --after out')
+    await withChat(
       args,
       async (chat) => {
-        const { by, from, to, after } = args
+        const { from, to, after } = args
+        const by = args.by as (typeof DIMENSIONS)[number]
+        if (args.csv) {
+          const csv = await chat.usage.reportCsv(OPERATOR, { by, from, to })
+          return print({}, undefined, csv.trimEnd())
+        }
         const limit = parseNumber('limit', args.limit)
-        const page = await chat.usage.report(OPERATOR, {
-          by: by as (typeof DIMENSIONS)[number],
-          from,
-          to,
-          after,
-          limit,
-        })
+        const page = await chat.usage.report(OPERATOR, { by, from, to, after, limit })
         const rows = page.rows.map(({ key, answers, prompt_tokens, completion_tokens, tokens, cost_micros }) => [
           key || '-',
           ...[answers, prompt_tokens, completion_tokens, tokens].map(String),
@@ -43,7 +46,8 @@ const report = defineCommand({
         print(args, page, rows.length > 0 ? `${table(headings, rows)}${more}` : 'Nothing was used.')
       },
       { readOnly: true },
-    ),
+    )
+  },
 })
 
 const LIMITS = [
@@ -59,7 +63,11 @@ const limitArg = (period: string, unit: string) =>
   ({ type: 'string', valueHint: 'n', description: `Most ${unit} in a ${period}` }) as const
 
 const quota = defineCommand({
-  meta: { name: 'quota', description: 'Set what a user may use of the assistant, instead of the quotas of the roles' },
+  meta: {
+    name: 'quota',
+    description:
+      'Set what a user may use of the assistant, instead of the quotas of the roles; without limits: show it',
+  },
   example: 'chat-server usage quota grace --day-answers 20 --month-tokens 1000000 --json',
   args: {
     ...userArg,
@@ -78,13 +86,15 @@ const quota = defineCommand({
       return limit === undefined ? [] : [{ period, unit: unit === 'cost' ? 'cost_micros' : unit, limit }]
     })
     if (args.clear && given.length > 0) throw new UsageError('--clear and limits exclude each other')
-    if (!args.clear && given.length === 0)
-      throw new UsageError('name a limit, such as --day-answers 20, or --clear; --help lists them')
     await withChat(args, async (chat) => {
       const user_id = await resolveUserId(chat, args.user)
       if (args.clear) {
         await chat.usage.clearQuota(OPERATOR, user_id)
         return print(args, { user_id }, oneLine(`The quotas of the roles hold for ${args.user} again.`))
+      }
+      if (given.length === 0) {
+        const state = await chat.usage.getQuota(OPERATOR, user_id)
+        return print(args, { user_id, ...state }, quotaText(args.user, state))
       }
       const limits: Record<string, Record<string, number>> = {}
       for (const { period, unit, limit } of given) limits[period] = { ...limits[period], [unit]: limit }
@@ -93,6 +103,18 @@ const quota = defineCommand({
     })
   },
 })
+
+/** What a user may use, and whether that is the user's own quota. */
+function quotaText(name: string, { quota, roles }: Awaited<ReturnType<Chat['usage']['getQuota']>>): string {
+  const limits = Object.entries(quota ?? roles).flatMap(([period, each]) =>
+    Object.entries(each).map(([unit, limit]) => `at most ${limit} ${unit} in a ${period}`),
+  )
+  const whose = quota ? 'by a quota of its own' : 'by the quotas of the roles'
+  return [
+    oneLine(`${name} may use, ${whose}:`),
+    ...(limits.length > 0 ? limits : ['as much as the service allows']),
+  ].join('\n')
+}
 
 export default defineGroup({
   meta: { name: 'usage', description: 'Show what the assistant has used, and limit it' },

@@ -1,10 +1,16 @@
-import type { AccountChanges, Erasure } from '../../lib/accounts/users/schema.ts'
+import type { Account, AccountChanges, Erasure } from '../../lib/accounts/users/schema.ts'
 import { OPERATOR, type Role } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { passwordArg, readPassword } from '../args/password.ts'
 import { resolveFormerUserId, resolveUserId, userArg } from '../args/user.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
+
+/** The address of a user, who has none as a guest. */
+export function describeAddress({ email, email_verified }: Pick<Account, 'email' | 'email_verified'>): string {
+  if (email === undefined) return 'none'
+  return email + (email_verified ? '' : ' (unverified)')
+}
 
 /** Changes one account and prints the result; shared by the commands below. */
 function change(
@@ -64,7 +70,7 @@ export const show = defineCommand({
       const rows = [
         ['Username', user.username],
         ['Display name', user.display_name ?? ''],
-        ['Email', user.email === undefined ? 'none' : user.email + (user.email_verified ? '' : ' (unverified)')],
+        ['Email', describeAddress(user)],
         ['Roles', user.roles.join(',')],
         ['Id', user.id],
         ...(user.subject === undefined ? [] : [['Subject', user.subject]]),

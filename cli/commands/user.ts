@@ -8,6 +8,7 @@ import { resolveUserId, userArg } from '../args/user.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 import {
+  describeAddress,
   disable,
   enable,
   erase,
@@ -66,10 +67,6 @@ const list = defineCommand({
       print(args, page, table(['USERNAME', 'EMAIL', 'ROLES', 'ID'], rows) + morePagesHint(page))
     }),
 })
-
-function describeAddress({ email, email_verified }: Account): string {
-  return email + (email_verified ? '' : ' (unverified)')
-}
 
 function describeRoles({ roles, disabled_at }: Account): string {
   return roles.join(',') + (disabled_at ? ' (disabled)' : '')

@@ -2,7 +2,8 @@ import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import type { CallOutcome, WebhookChanges } from '../../lib/integrations/webhooks/schema.ts'
 import type { DeliveryStatus } from '../../lib/integrations/webhooks/schema-deliveries.ts'
-import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
+import { commonArgs, defineCommand, UsageError, valuesOf } from '../args/command.ts'
+import { morePagesHint, pageArgs, toPageInput } from '../args/paging.ts'
 import { resolveUserId } from '../args/user.ts'
 import { print, printNote, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
@@ -14,9 +15,22 @@ const webhookArg = {
 const settingArgs = {
   types: { type: 'string', valueHint: 'list', description: 'Types of events, separated by commas, such as message.*' },
   conversation: { type: 'string', valueHint: 'id', description: 'Only the events of this conversation' },
+  only: {
+    type: 'string',
+    valueHint: 'which',
+    description: 'all messages, or those that the owner is notified of: notified',
+  },
+  bots: { type: 'boolean', description: 'Also what other bots and hooks write' },
+  'no-bots': { type: 'boolean', description: 'Nothing that other bots and hooks write' },
+  payload: { type: 'string', valueHint: 'kind', description: 'full, or thin: ids, numbers and instants' },
+  signature: { type: 'string', valueHint: 'kind', description: 'v1 (a secret) or v1a (a public key)' },
   order: { type: 'string', valueHint: 'order', description: 'none, or conversation: one event after another in each' },
   parallel: { type: 'string', valueHint: 'number', description: 'Calls at a time, 1 to 16' },
-  header: { type: 'string', valueHint: 'header', description: 'A header of each call, as "Authorization: Bearer …"' },
+  header: {
+    type: 'string',
+    valueHint: 'header',
+    description: 'A header of each call, as "Authorization: Bearer …"; five at most',
+  },
   description: { type: 'string', description: 'What it is for' },
   since: { type: 'string', valueHint: 'instant', description: 'The instant or position from which events are sent' },
 } as const
@@ -24,30 +38,38 @@ const settingArgs = {
 interface Settings {
   types?: string
   conversation?: string
+  only?: string
+  bots?: boolean
+  payload?: string
+  signature?: string
   order?: string
   parallel?: string
-  header?: string
   description?: string
   since?: string
 }
 
 /** What the flags say. The service refuses values that are none. */
-function settingsOf({ types, conversation, order, parallel, header, description, since }: Settings) {
+function settingsOf(args: Settings, headers: string[]) {
+  const { types, conversation, only, bots, payload, signature, order, parallel, description, since } = args
   return {
     types: types?.split(','),
     conversation_id: conversation,
+    only: only as WebhookChanges['only'],
+    bots,
+    payload: payload as WebhookChanges['payload'],
+    signature: signature as WebhookChanges['signature'],
     order: order as WebhookChanges['order'],
     parallel: parallel === undefined ? undefined : Number(parallel),
-    headers: header === undefined ? undefined : headerOf(header),
+    headers: headers.length === 0 ? undefined : Object.fromEntries(headers.map(toHeader)),
     description,
     since,
   }
 }
 
-function headerOf(header: string): Record<string, string> {
+function toHeader(header: string): [name: string, value: string] {
   const at = header.indexOf(':')
   if (at < 1) throw new UsageError('--header is "Name: value"')
-  return { [header.slice(0, at).trim()]: header.slice(at + 1).trim() }
+  return [header.slice(0, at).trim(), header.slice(at + 1).trim()]
 }
 
 const create = defineCommand({
@@ -57,18 +79,16 @@ const create = defineCommand({
     url: { type: 'string', required: true, valueHint: 'url', description: 'The https URL that is called' },
     bot: { type: 'string', valueHint: 'name', description: 'Username or id of the bot whose events it gets' },
     content: { type: 'boolean', description: 'Send texts too; without it, ids, numbers and instants' },
-    signature: { type: 'string', valueHint: 'kind', description: 'v1 (a secret) or v1a (a public key)' },
     ...settingArgs,
     ...commonArgs,
   },
-  run: ({ args }) =>
+  run: ({ args, rawArgs, cmd }) =>
     withChat(args, async (chat) => {
       const created = await chat.webhooks.create(OPERATOR, {
-        ...settingsOf(args),
+        ...settingsOf(args, valuesOf('header', { rawArgs, cmd })),
         url: args.url,
         bot_id: args.bot === undefined ? undefined : await resolveUserId(chat, args.bot),
         content: args.content,
-        signature: args.signature as WebhookChanges['signature'],
       })
       if (!args.json && created.secret) printNote('The secret is shown only once.')
       print(args, created, created.secret ?? created.webhook.public_key ?? created.webhook.id)
@@ -78,11 +98,11 @@ const create = defineCommand({
 const list = defineCommand({
   meta: { name: 'list', description: 'List the webhooks of all users, oldest first' },
   example: 'chat-server webhook list --json',
-  args: commonArgs,
+  args: { ...pageArgs, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const answer = await chat.webhooks.list(OPERATOR)
-      const rows = answer.webhooks.map(({ id, url, status, disabled_reason = '', parked, user_id = 'operator' }) => [
+      const page = await chat.webhooks.list(OPERATOR, toPageInput(args))
+      const rows = page.webhooks.map(({ id, url, status, disabled_reason = '', parked, user_id = 'operator' }) => [
         id,
         status,
         disabled_reason,
@@ -90,7 +110,7 @@ const list = defineCommand({
         user_id,
         url,
       ])
-      print(args, answer, table(['ID', 'STATUS', 'REASON', 'PARKED', 'OWNER', 'URL'], rows))
+      print(args, page, table(['ID', 'STATUS', 'REASON', 'PARKED', 'OWNER', 'URL'], rows) + morePagesHint(page))
     }),
 })
 
@@ -105,12 +125,12 @@ const set = defineCommand({
     enable: { type: 'boolean', description: 'Send events again' },
     ...commonArgs,
   },
-  run: async ({ args }) => {
+  run: async ({ args, rawArgs, cmd }) => {
     const { url, disable, enable } = args
     if (disable && enable) throw new UsageError('--disable and --enable exclude each other')
     const enabled = disable ? false : enable ? true : undefined
     const conversation = args.conversation === '' ? { conversation_id: null } : {}
-    const changes = { ...settingsOf(args), ...conversation, url, enabled }
+    const changes = { ...settingsOf(args, valuesOf('header', { rawArgs, cmd })), ...conversation, url, enabled }
     if (Object.values(changes).every((value) => value === undefined))
       throw new UsageError('name what to change, such as --disable; --help lists it all')
     await withChat(args, async (chat) => {
@@ -177,22 +197,21 @@ const deliveries = defineCommand({
   args: {
     ...webhookArg,
     status: { type: 'string', valueHint: 'status', description: 'Only those that are pending, delivered or dead' },
-    after: { type: 'string', valueHint: 'id', description: 'Only those after this one, from the page before' },
-    limit: { type: 'string', valueHint: 'number', description: 'How many, 1 to 200' },
+    ...pageArgs,
     ...commonArgs,
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const answer = await chat.webhooks.listDeliveries(OPERATOR, args.id, {
+      const page = await chat.webhooks.listDeliveries(OPERATOR, args.id, {
         status: args.status as DeliveryStatus | undefined,
-        after: args.after,
-        limit: args.limit === undefined ? undefined : Number(args.limit),
+        ...toPageInput(args),
       })
-      const rows = answer.deliveries.map(({ id, status, type, at, attempts, next_at = '' }) => {
+      const rows = page.deliveries.map(({ id, status, type, at, attempts, next_at = '' }) => {
         const last = attempts.at(-1)
         return [id, status, type, at, String(attempts.length), last?.error ?? String(last?.status ?? ''), next_at]
       })
-      print(args, answer, table(['ID', 'STATUS', 'TYPE', 'HAPPENED', 'ATTEMPTS', 'LAST', 'NEXT'], rows))
+      const headings = ['ID', 'STATUS', 'TYPE', 'HAPPENED', 'ATTEMPTS', 'LAST', 'NEXT']
+      print(args, page, table(headings, rows) + morePagesHint(page))
     }),
 })
 

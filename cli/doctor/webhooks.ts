@@ -1,8 +1,11 @@
 import type { Config } from '../../lib/config/parse.ts'
 import { HOUR } from '../../lib/core/units.ts'
+import { listUnsent } from '../../lib/integrations/webhooks/lag.ts'
 import { countDisabled } from '../../lib/integrations/webhooks/store.ts'
-import { countLate } from '../../lib/integrations/webhooks/store-deliveries.ts'
-import type { Queries } from '../../lib/storage/database.ts'
+import { listLate } from '../../lib/integrations/webhooks/store-deliveries.ts'
+import { listActive } from '../../lib/integrations/webhooks/store-sending.ts'
+import { createFeed } from '../../lib/live/feed/feed.ts'
+import type { Database } from '../../lib/storage/database.ts'
 import type { Micros } from '../../lib/storage/sql.ts'
 import { type Finding, note, warning } from './finding.ts'
 
@@ -10,7 +13,7 @@ import { type Finding, note, warning } from './finding.ts'
 const LATE = HOUR
 
 /** The findings about webhooks that send nothing, for a reason that their owners may not know. */
-export async function checkWebhooks({ server, webhooks }: Config, db: Queries, now: Micros): Promise<Finding[]> {
+export async function checkWebhooks({ server, webhooks }: Config, db: Database, now: Micros): Promise<Finding[]> {
   if (!webhooks.enabled) return []
   const counts = new Map((await countDisabled(db)).map(({ disabled_reason, count }) => [disabled_reason, count]))
   const findings: Finding[] = []
@@ -58,4 +61,11 @@ export async function checkWebhooks({ server, webhooks }: Config, db: Queries, n
       ),
     )
   return findings
+}
+
+/** The number of webhooks that were not sent an event from before an instant. */
+async function countLate(db: Database, before: Micros): Promise<number> {
+  const unsent = await listUnsent({ db, feed: createFeed(db) }, await listActive(db))
+  const behind = [...unsent].flatMap(([id, at]) => (at < before ? id : []))
+  return new Set([...behind, ...(await listLate(db, before))]).size
 }

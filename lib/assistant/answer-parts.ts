@@ -1,6 +1,8 @@
 import { AnswerFailure } from '../chat/answers/answer-failure.ts'
+import { isBeyondLimits, type UsedParts } from '../chat/answers/rules-limits.ts'
 import type { PartChange } from '../chat/answers/schema-parts.ts'
 import { type Attachment, MAX_FILES } from '../chat/attachments/schema.ts'
+import { MAX_LENGTH } from '../core/lengths.ts'
 import { isStorable } from '../core/schema.ts'
 import { wholeBegin } from '../core/whole-begin.ts'
 import { wholeLength } from '../core/whole-text.ts'
@@ -18,19 +20,8 @@ const MAX_THOUGHTS = 256
 /** The longest text of one row: as JSON, with six bytes for each unit, it stays below that of a row. */
 export const MAX_ROW_TEXT = 10_000
 
-/** The maximum size of a row, in bytes of JSON. */
-export const MAX_ROW = 64 * 1024
-
 /** The maximum size of an input or an output, in bytes of JSON: a row has the name of the tool, its title and its state beside it. */
-export const MAX_VALUE = MAX_ROW - 2048
-
-/** What an answer may have beside text and reasoning. */
-const MOST = { parts: 256, rows: 1_000, bytes: 1024 * 1024 }
-
-/** Whether an answer has more beside text and reasoning than it may. */
-export function isBeyondLimits({ parts, rows, bytes }: SoFar['used']): boolean {
-  return parts > MOST.parts || rows > MOST.rows || bytes > MOST.bytes
-}
+export const MAX_VALUE = MAX_LENGTH.part - 2048
 
 /** Where the rows of an answer go. */
 export interface RowSink {
@@ -68,7 +59,7 @@ export function createAnswerParts({ next, add }: RowSink, id: () => string, { st
   const files = so_far.parts.flatMap((part) => (part.type === 'file' ? part.attachment_id : []))
 
   /** @throws AnswerFailure `answer_too_long` */
-  function count(counted: { parts: number; rows: number; bytes: number }): void {
+  function count(counted: UsedParts): void {
     used.parts += counted.parts
     used.rows += counted.rows
     used.bytes += counted.bytes
@@ -78,7 +69,7 @@ export function createAnswerParts({ next, add }: RowSink, id: () => string, { st
   /** Adds a row. @throws AnswerFailure `answer_too_long` */
   function addRow(change: PartChange, isNew: boolean, provider_data = ''): void {
     const size = Buffer.byteLength(JSON.stringify(change))
-    if (size > MAX_ROW) throw new AnswerFailure('answer_too_long')
+    if (size > MAX_LENGTH.part) throw new AnswerFailure('answer_too_long')
     count({ parts: isNew ? 1 : 0, rows: 1, bytes: size + provider_data.length })
     add(change, provider_data || undefined)
   }
@@ -140,6 +131,12 @@ export function createAnswerParts({ next, add }: RowSink, id: () => string, { st
   }
 
   return {
+    /** The row with which a later step begins. @throws AnswerFailure `answer_too_long` */
+    addStep: () => addRow({ id: next(), type: 'step', step }, true),
+
+    /** What the answer has of what is limited, with this step. */
+    used: (): Readonly<SoFar['used']> => used,
+
     /** @throws AnswerFailure `answer_too_long` */
     addFile({ id: attachment_id, name, type: media_type, size }: StoredFile, provider_data: string | undefined): void {
       files.push(attachment_id)

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { AnswerFailure } from '../chat/answers/answer-failure.ts'
 import { INTERRUPTED } from '../chat/answers/ending.ts'
 import type { AnswerEnd } from '../chat/answers/store.ts'
@@ -11,11 +10,10 @@ import type { StoredFile } from './answer-parts.ts'
 import type { AskedCall } from './asked-calls.ts'
 import type { AssistantSettings } from './assistants.ts'
 import { withResult } from './call-results.ts'
-import { RETRY_MS } from './chunk-writer.ts'
-import { type AnswerContext, type HiddenOf, readContext } from './context.ts'
 import { readAnswer, type WholeAnswer } from './openai/answer.ts'
 import type { CheckedFile, CheckedPart } from './pieces.ts'
 import type { AssistantRequest, GivenPart, OfferedTool } from './provider.ts'
+import type { ContextReader } from './runs/context-reader.ts'
 
 /** The reason of an abort: the answer was ended in the database, or the service stops. */
 export const ENDED = new Error('The answer has ended')
@@ -60,11 +58,11 @@ export type OpenFile = (userId: string, attachmentId: string) => AsyncIterable<U
 /** Stores a file for an answer to a user. @throws ChatError as an upload of the user */
 export type SaveFile = (userId: string, conversationId: string, file: GeneratedFile) => Promise<StoredFile>
 
-type AskContext = Pick<Context, 'db' | 'metrics' | 'log'> & {
+type AskContext = Pick<Context, 'metrics' | 'log'> & {
   assistant: AssistantSettings
   openFile: OpenFile
   saveFile: SaveFile
-  hiddenOf: HiddenOf
+  readContext: ContextReader
 }
 
 /**
@@ -143,7 +141,7 @@ async function toRequest(
 ): Promise<AssistantRequest> {
   const { id: message_id, conversation_id, root_id } = row
   const requested_by = row.posted_by!
-  const { turns, conversation } = await untilRead(ctx, row, asked.signal)
+  const { turns, conversation } = await ctx.readContext(asked.signal)
   return {
     ...{ message_id, conversation_id, root_id, requested_by },
     assistant: ctx.assistant.key,
@@ -179,22 +177,6 @@ function openerOf(
       signal.throwIfAborted()
       yield piece
     }
-  }
-}
-
-/** The messages that precede the answer. A busy storage does not fail an answer while there is time left. */
-async function untilRead(
-  { assistant, db, hiddenOf }: AskContext,
-  row: MessageRow,
-  signal: AbortSignal,
-): Promise<AnswerContext> {
-  for (;;) {
-    try {
-      return await readContext(db, assistant, row, hiddenOf)
-    } catch (error) {
-      if (!(error instanceof ChatError && error.code === 'unavailable')) throw error
-    }
-    await sleep(RETRY_MS, undefined, { signal })
   }
 }
 

@@ -1,5 +1,5 @@
+import { isExactJson } from '../core/exact-json.ts'
 import { MAX_VALUE } from './answer-parts.ts'
-import { isExactJson } from './json-value.ts'
 import type { CheckedCall } from './pieces.ts'
 
 /** A call of a tool that a provider has asked for in a step. */

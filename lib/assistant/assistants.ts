@@ -9,6 +9,7 @@ import {
   problemOfNamed,
 } from '../config/assistants.ts'
 import { type Config, ConfigError } from '../config/parse.ts'
+import { unpricedQuotas } from '../config/usage.ts'
 import type { Ports } from '../ports.ts'
 import { createAssistant } from './create.ts'
 import type { Assistant, HostedAssistant } from './provider.ts'
@@ -19,7 +20,7 @@ type Tools = ReadonlyMap<string, Tool>
 
 /** An assistant of the service: what pages show of it, what it gets, and what writes its answers. */
 export interface AssistantSettings
-  extends Omit<AssistantConfig, 'provider' | 'base_url' | 'model' | 'api_key' | 'headers' | 'tools'> {
+  extends Omit<AssistantConfig, 'provider' | 'base_url' | 'api_key' | 'headers' | 'tools'> {
   /** What it may use, in the order of its setting. */
   tools: readonly Tool[]
   write: Assistant
@@ -34,6 +35,8 @@ export interface Assistants {
    * or `undefined` where `assistant.provider` is `none`.
    */
   readonly fallback: AssistantSettings | undefined
+  /** The models of all that write answers. */
+  readonly models: readonly (string | undefined)[]
   /** An offered one. */
   find(key: string): AssistantSettings | undefined
   /** A tool by its name. */
@@ -45,7 +48,8 @@ export interface Assistants {
 /**
  * The assistants that the configuration and the host name.
  *
- * @throws ConfigError for a tool in their settings that does not exist, and for a schema of a tool that cannot be read
+ * @throws ConfigError for a tool in their settings that does not exist, for a schema of a tool that cannot be read, and for a
+ *   quota of costs where a model has no price
  * @throws TypeError for an assistant, or a tool, that a host names wrongly
  */
 export function createAssistants(config: Config, ports: Ports): Assistants {
@@ -58,10 +62,14 @@ export function createAssistants(config: Config, ports: Ports): Assistants {
   const named = new Map(settings.map((each) => [each.key, configured(each, tools)]))
   for (const [key, each] of Object.entries(assistants)) named.set(key, hosted(config, tools, key, each))
   const offered = [...(isOffered ? [own!] : []), ...named.values()]
+  const models = (offered.length > 0 ? offered : own ? [own] : []).map(({ model }) => model)
+  const unpriced = unpricedQuotas(config, models)
+  if (unpriced.length > 0) throw new ConfigError(unpriced)
   const byKey = new Map(offered.map((each) => [each.key, each]))
   return {
     offered,
     fallback: offered[0] ?? own,
+    models,
     find: (key) => byKey.get(key),
     findTool: (name) => tools.get(name),
     inTexts: true,
@@ -121,7 +129,6 @@ function shownOf(
   {
     provider: _provider,
     base_url: _base_url,
-    model: _model,
     api_key: _api_key,
     headers: _headers,
     tools: names,

@@ -3,6 +3,7 @@ import { type Ancestor, bytesOfParts, onPath, toTurns, writersOf } from '../chat
 import type { ContextTurn } from '../chat/answers/schema-context.ts'
 import { findPlaceOfAnswer, type PlaceOfAnswer } from '../chat/answers/store-context.ts'
 import { listGivenRowsOf } from '../chat/answers/store-parts.ts'
+import { filesOfQuestion } from '../chat/attachments/rules.ts'
 import { layoutOf } from '../chat/memberships/rules-look.ts'
 import { withTexts } from '../chat/messages/completing.ts'
 import { pathsDownTo } from '../chat/messages/rules.ts'
@@ -16,6 +17,7 @@ import {
 import { listQuotedTexts } from '../chat/messages/store-quotes.ts'
 import { listOlder } from '../chat/timeline/store.ts'
 import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
 import type { AssistantSettings } from './assistants.ts'
 import { type CallValues, toEarlierParts } from './earlier-parts.ts'
 import type { AssistantRequest, Turn } from './provider.ts'
@@ -35,6 +37,10 @@ export interface AnswerContext {
   /** Its instructions, those of the conversation, and the messages before. */
   turns: Turn[]
   conversation: AssistantRequest['conversation']
+  /** The clock of the conversation before they were read; missing for one that is deleted at this moment. */
+  clock?: Micros | undefined
+  /** The names of users that the turns have, by id. */
+  names: ReadonlyMap<string, string>
 }
 
 /** Values of calls of these answers that their rows do not have. */
@@ -51,20 +57,19 @@ export async function readContext(
   const place = await findPlaceOfAnswer(db, row)
   const isByArrival = isThreadRead(settings, place)
   const before = isByArrival ? await listByArrival(db, row, bytes) : await listAtPaths(db, row.root_id, pathsOf(row))
-  const messages = await withQuotedTexts(
-    db,
-    before.map((message) => (message.id === row.id ? asQuestion(message) : message)),
-  )
+  const asked = before.map((message) => (message.id === row.id ? asQuestion(message) : message))
+  const messages = await withQuotedTexts(db, asked)
   // Many model servers take one system message only.
   const prompts = [system_prompt, place?.assistant_prompt].filter((prompt) => prompt)
   const writers = writersOf(messages, settings.names)
+  const names = writers.length > 0 ? await findShownNames(db, writers) : new Map<string, string>()
   const turns = toTurns(await withGivenParts(db, messages, { bytes, hiddenOf }), {
     ...(prompts.length > 0 && { system_prompt: prompts.join('\n\n') }),
     bytes,
     context: JSON.parse(place?.context ?? '[]') as ContextTurn[],
-    ...(writers.length > 0 && { names: await findShownNames(db, writers) }),
+    names,
   })
-  return { turns, conversation: toConversation(row.conversation_id, place) }
+  return { turns, conversation: toConversation(row.conversation_id, place), clock: place?.clock, names }
 }
 
 /** @param place `undefined` for one that is deleted at this moment */
@@ -73,8 +78,15 @@ function toConversation(id: string, place: PlaceOfAnswer | undefined): Assistant
   return { id, title, ...(ref !== null && { ref }), ...(metadata !== null && { metadata: JSON.parse(metadata) }) }
 }
 
-/** The answer before it has anything: what earlier steps have written is no turn. */
-const asQuestion = (row: MessageRow): MessageRow => ({ ...row, content: '', parts: null, attachment_list: null })
+/** The answer before it has anything but its question: what earlier steps have written is no turn. */
+function asQuestion(row: MessageRow): MessageRow {
+  return {
+    ...row,
+    content: '',
+    parts: null,
+    attachment_list: row.prompt === null ? null : filesOfQuestion(row.attachment_list),
+  }
+}
 
 function isThreadRead({ context }: ContextSettings, place: PlaceOfAnswer | undefined): boolean {
   return context === 'thread' || (context === 'auto' && place !== undefined && layoutOf(place) === 'stream')
@@ -83,17 +95,17 @@ function isThreadRead({ context }: ContextSettings, place: PlaceOfAnswer | undef
 const pathsOf = ({ path }: MessageRow) => pathsDownTo(path).slice(-MAX_MESSAGES)
 
 /**
- * The newest messages of a thread before an answer, by arrival, and of variants those above the answer; for a root those of
- * the conversation. The question is the last one.
+ * The newest messages of a thread before an answer, by arrival, and of variants those above the answer; for a question that is
+ * a root those of the conversation. The question is the last one.
  */
 async function listByArrival(db: Queries, row: MessageRow, bytes: number): Promise<MessageRow[]> {
   const parent = row.prompt === null && row.parent_id !== null ? await findMessage(db, row.parent_id) : undefined
-  const last = parent ?? row
-  const list =
-    row.parent_id === null
-      ? ({ view: 'all', id: row.conversation_id, from: 0 } as const)
-      : ({ view: 'thread', id: row.root_id, from: 0 } as const)
-  const before = await listOlder(db, list, last.created_at, row.parent_id === null ? BEFORE_ROOT : MAX_MESSAGES - 1)
+  const question = parent ?? row
+  const isRoot = question.parent_id === null
+  const list = isRoot
+    ? ({ view: 'all', id: row.conversation_id, from: 0 } as const)
+    : ({ view: 'thread', id: row.root_id, from: 0 } as const)
+  const before = await listOlder(db, list, question.created_at, isRoot ? BEFORE_ROOT : MAX_MESSAGES - 1)
   const light = await listLightMessages(
     db,
     before.map(({ id }) => id),

@@ -4,10 +4,11 @@ import type { PartChange } from '../chat/answers/schema-parts.ts'
 import { insertChunk, takeIndex } from '../chat/answers/store.ts'
 import { insertPart } from '../chat/answers/store-parts.ts'
 import { addGenerated } from '../chat/attachments/generated.ts'
-import { lockAsSystem } from '../chat/memberships/access.ts'
+import { lockWithClock } from '../chat/memberships/access.ts'
 import type { Context } from '../context.ts'
 import { wholeBegin } from '../core/whole-begin.ts'
 import type { Tx } from '../live/transaction/transaction.ts'
+import type { Micros } from '../storage/sql.ts'
 import { MAX_ROW_TEXT } from './answer-parts.ts'
 
 /** A chunk of an answer: text, or a part. */
@@ -45,6 +46,13 @@ export interface Draft {
   isHeld?: boolean
   /** The bytes of the texts that the host has not let through. */
   withheld_bytes?: number
+  /** The clock of the conversation, if only this answer has changed it since what precedes the answer was read. */
+  unchanged_at?: Micros | undefined
+}
+
+/** Notes that a transaction of this answer alone has changed its conversation. */
+export function noteChange(draft: Draft, { clock, at }: { clock: Micros; at: Micros }): void {
+  draft.unchanged_at = draft.unchanged_at === clock ? at : undefined
 }
 
 /** Whether it has text that is not stored. */
@@ -119,13 +127,16 @@ export async function storeChunks(
   drafts: Draft[],
 ): Promise<void> {
   for (const draft of drafts) draft.taken ??= takeRows(draft)
-  const held = await ctx.write(async (tx) => {
-    const at = await lockAsSystem(ctx, tx, conversationId)
+  const { held, change } = await ctx.write(async (tx) => {
+    const change = await lockWithClock(ctx, tx, conversationId)
     const held = new Set<Draft>()
-    if (at === undefined) return held
-    for (const draft of drafts) if (await storeRows(tx, draft, draft.taken!, at)) held.add(draft)
-    return held
+    if (change === undefined) return { held, change }
+    for (const draft of drafts) if (await storeRows(tx, draft, draft.taken!, change.at)) held.add(draft)
+    return { held, change }
   })
+  const [first] = drafts
+  // The texts of several answers may precede one another.
+  if (change && first && drafts.length === 1) noteChange(first, change)
   for (const draft of drafts) {
     draft.isLost = !held.has(draft)
     draft.stored += draft.taken!.length
@@ -150,10 +161,10 @@ async function storeRow(
 ): Promise<void> {
   const { conversation_id, message_id, idx } = place
   const row = { message_id, idx, content, created_at }
-  if (part === undefined && provider_data === undefined) await insertChunk(tx, row)
+  if (part === undefined && provider_data === undefined) tx.defer(insertChunk(tx, row))
   else {
     const stored = { part: part ? JSON.stringify(part) : null, provider_data: provider_data ?? null }
-    await insertPart(tx, { ...row, ...stored })
+    tx.defer(insertPart(tx, { ...row, ...stored }))
   }
   if (part?.type === 'file') await addGenerated(tx, message_id, part.attachment_id!)
   const event = part

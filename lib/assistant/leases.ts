@@ -100,7 +100,7 @@ export function createLeases(
       if (own >= max_running_per_user)
         throw new ChatError('rate_limited', { message: 'Wait for your other answers.', ...LATER })
       if (all >= max_running) throw new ChatError('unavailable', { message: 'The assistant is busy.', ...LATER })
-      const wanted = reservedFor(ctx.config, row.assistant)
+      const wanted = reservedFor(ctx, row.assistant)
       await assertWithinQuotas(tx, ctx.config, { user_id: posted_by!, roles, wanted, at, quota })
       await insertUnderWay(tx, { message_id, conversation_id, writer, reserved: wanted }, LEASE)
     },

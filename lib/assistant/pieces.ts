@@ -1,16 +1,15 @@
 import * as v from 'valibot'
 import { AnswerFailure } from '../chat/answers/answer-failure.ts'
 import { Usage } from '../chat/answers/schema.ts'
+import { DATA, isSource, SOURCE, SOURCE_FORM } from '../chat/answers/schema-pieces.ts'
 import { Metadata } from '../chat/conversations/schema-metadata.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
-import { label, text } from '../core/schema.ts'
-import { FileName, MediaType } from '../files/schema.ts'
+import { text } from '../core/schema.ts'
+import { FileName } from '../files/schema.ts'
 import { toJsonText } from './json-value.ts'
 
 /** The maximum size of what a provider keeps with a chunk, in bytes of JSON. */
 const MAX_PROVIDER_DATA = 16 * 1024
-
-const Place = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_LENGTH.answer))
 
 const Tool = v.strictObject({
   id: v.pipe(text(MAX_LENGTH.subject), v.minLength(1)),
@@ -27,29 +26,9 @@ const ToolCall = v.strictObject({
   input: v.optional(v.unknown()),
 })
 
-const Source = v.pipe(
-  v.strictObject({
-    url: v.optional(v.pipe(text(MAX_LENGTH.url), v.check(isWebAddress))),
-    filename: v.optional(v.pipe(text(MAX_LENGTH.file_name), v.minLength(1))),
-    media_type: v.optional(MediaType),
-    title: v.optional(label(MAX_LENGTH.title)),
-    range: v.optional(
-      v.pipe(
-        v.tuple([Place, Place]),
-        v.check(([from, to]) => from <= to),
-      ),
-    ),
-  }),
-  v.check(({ url, filename, media_type }) =>
-    url === undefined ? filename !== undefined && media_type !== undefined : filename === undefined,
-  ),
-)
+const Source = v.pipe(v.strictObject(SOURCE), v.check(isSource, SOURCE_FORM))
 
-const Data = v.strictObject({
-  name: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_-]{0,31}$/)),
-  key: v.optional(v.pipe(text(MAX_LENGTH.name), v.minLength(1))),
-  data: v.unknown(),
-})
+const Data = v.strictObject(DATA)
 
 const File = v.strictObject({ name: FileName, bytes: v.instance(Uint8Array) })
 
@@ -117,8 +96,4 @@ export function toPiece(value: unknown): CheckedPiece {
   if (Buffer.byteLength(json) > MAX_PROVIDER_DATA)
     throw new AnswerFailure('invalid_answer', `data of a provider of more than ${MAX_PROVIDER_DATA} bytes`)
   return { ...rest, provider_data: json }
-}
-
-function isWebAddress(url: string): boolean {
-  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 }

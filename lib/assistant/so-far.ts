@@ -1,3 +1,4 @@
+import type { UsedParts } from '../chat/answers/rules-limits.ts'
 import type { Part, PartChange } from '../chat/answers/schema-parts.ts'
 import { type GivenRow, listGivenRows } from '../chat/answers/store-parts.ts'
 import { partsOfRows } from '../core/stored-parts.ts'
@@ -9,7 +10,7 @@ export interface SoFar {
   /** With all values, and what their provider keeps with them. */
   parts: GivenPart[]
   /** What an answer has limits for, beside text and reasoning: parts, rows, and bytes of these rows. */
-  used: { parts: number; rows: number; bytes: number }
+  used: UsedParts
   reasoning: { parts: number; bytes: number }
 }
 

@@ -77,14 +77,14 @@ export function createTitles(ctx: TitlesContext): TaskHandler {
 }
 
 /** Whether there is room in the quotas of the user who asked. */
-async function hasRoom({ config, now }: TitlesContext, tx: Queries, message: MessageRow): Promise<boolean> {
+async function hasRoom(ctx: TitlesContext, tx: Queries, message: MessageRow): Promise<boolean> {
   const user_id = message.posted_by!
   const user = await findUser(tx, user_id)
   if (!user) return false
   const { quota } = await lockAndCountUnderWay(tx, user_id)
-  const wanted = { ...reservedFor(config, message.assistant), answers: 0 }
+  const wanted = { ...reservedFor(ctx, message.assistant), answers: 0 }
   try {
-    await assertWithinQuotas(tx, config, { user_id, roles: splitRoles(user.roles), wanted, at: now(), quota })
+    await assertWithinQuotas(tx, ctx.config, { user_id, roles: splitRoles(user.roles), wanted, at: ctx.now(), quota })
     return true
   } catch (error) {
     if (error instanceof ChatError) return false

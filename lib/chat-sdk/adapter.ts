@@ -1,30 +1,27 @@
 import {
   type Adapter,
-  type AdapterPostableMessage,
   type ChatInstance,
   defaultEmojiResolver,
   type EmojiValue,
   type Message,
   type RawMessage,
-  type StreamChunk,
   stringifyMarkdown,
 } from 'chat'
 import type { Message as ApiMessage } from '../api/client-entities.ts'
 import { undefinedIfGone } from '../client/backoff.ts'
 import { refuseUnknown } from '../client/options.ts'
-import { streamMessage } from '../client/stream-message.ts'
 import type { ChatClient } from '../client/types.ts'
 import type { NamesOf } from '../core/known-names.ts'
 import type { ReceiveStore } from '../receive/index.ts'
 import { fetchChannel } from './channel.ts'
 import { createDirectory } from './directory.ts'
 import { fetchPage, listThreads } from './history.ts'
-import { abortTurn, EVENT_TYPES, type Incoming } from './incoming.ts'
+import { abortTurn, type Incoming } from './incoming.ts'
 import { createInvocations } from './invocations.ts'
-import { type Arrival, receiverOf } from './receiving.ts'
+import { createPosting } from './posting.ts'
+import { createReceiving } from './receiving.ts'
 import { type ChatServerThreadId, createThreadIds } from './thread-ids.ts'
 import { toMessage, toReading } from './to-message.ts'
-import { toText, uploadFiles } from './to-post.ts'
 
 /** The options of {@link createChatServerAdapter}. Without `secrets` and `public_keys` it takes no webhooks: it pulls. */
 export interface ChatServerAdapterOptions {
@@ -72,7 +69,8 @@ const TYPING_SECONDS = 20
 
 /**
  * Makes a service a platform of the Chat SDK, the package `chat`: its channels are conversations, its threads are threads. Each event is
- * handed over once, and begins its handler in the order of the events; what a handler does is not repeated after a crash.
+ * handed over once, and begins its handler in the order of the events; what a handler does is not repeated after a crash,
+ * unless it comes within the moment in which the id of the event is stored.
  *
  * @throws TypeError for options that are none; ReceiveError `malformed` for a store or keys that are none
  * @example
@@ -88,23 +86,9 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
   const ids = createThreadIds(name)
   const directory = createDirectory(client)
   const invocations = createInvocations()
-  const stopping = new AbortController()
   const state: { chat?: ChatInstance; me: string } = { me: '' }
-  const running = new Set<Promise<unknown>>()
-  // What is wrong with a store or a key is said at once, and not to the first call.
-  receiverFor()
-
-  function receiverFor(arrival?: Arrival) {
-    return receiverOf({ store, source: name, keys, incoming }, arrival)
-  }
-
-  /** Receives, which `disconnect` waits for. */
-  async function receive<T>(work: () => Promise<T>): Promise<T> {
-    incoming()
-    const received = work()
-    running.add(received)
-    return await received.finally(() => running.delete(received))
-  }
+  const receiving = createReceiving({ client, store, source: name, keys, incoming })
+  const posting = createPosting({ client, directory, invocations, sent })
 
   function incoming(): Incoming {
     if (!state.chat) throw new TypeError('Call "initialize" of the Chat SDK before events arrive')
@@ -147,21 +131,6 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
     return { id: raw.id, raw, threadId: await threadOf(raw) }
   }
 
-  /** @param parent_id the message that it replies to: the root of the thread, unless it is another one */
-  async function post(place: ChatServerThreadId, message: AdapterPostableMessage, parent_id?: string) {
-    const { conversation_id } = place
-    const { root_id, ...call } = invocations.placeOf(place)
-    const content = await toText(directory, message)
-    const attachment_ids = await uploadFiles(client, conversation_id, message)
-    // In a conversation of assistants, the text would be a question to one.
-    const input = { role: 'user' as const, content, ...call, ...(attachment_ids.length > 0 && { attachment_ids }) }
-    const parent = parent_id ?? root_id
-    const posted = await (parent === undefined
-      ? client.messages.postRoot(conversation_id, input)
-      : client.messages.reply(parent, input))
-    return sent(posted.message)
-  }
-
   const adapter: ChatServerAdapter = {
     name,
     // Known with the first call of the service.
@@ -171,20 +140,11 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
       Object.assign(adapter, { userName: user.username, botUserId: user.id })
       Object.assign(state, { chat, me: user.id })
     },
-    async disconnect() {
-      stopping.abort()
-      await Promise.allSettled(running)
-    },
-    handleWebhook: (request, webhook) => receive(() => receiverFor({ ...(webhook && { webhook }) }).fetch(request)),
+    disconnect: receiving.end,
+    handleWebhook: receiving.handle,
     async pull(pulling = {}) {
       refuseUnknown('pull', pulling, PULL_OPTIONS)
-      const { signal, ...from } = pulling
-      const ending = AbortSignal.any([stopping.signal, ...(signal ? [signal] : [])])
-      const receiver = receiverFor({ signal: ending })
-      await receive(() => receiver.pull(client, { ...from, types: EVENT_TYPES, signal: ending })).catch((error) => {
-        // It ends, and what it was reading is not applied.
-        if (error !== ending.reason) throw error
-      })
+      await receiving.pull(pulling)
     },
 
     encodeThreadId: ids.encode,
@@ -199,26 +159,17 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
       return ids.encode({ conversation_id, direct: true })
     },
 
-    postMessage: (id, message) => post(ids.decode(id), message),
-    postChannelMessage: (id, message) => post(ids.decode(id), message),
-    reply: (id, message_id, message) => post(ids.decode(id), message, message_id),
+    postMessage: (id, message) => posting.post(ids.decode(id), message),
+    postChannelMessage: (id, message) => posting.post(ids.decode(id), message),
+    reply: (id, message_id, message) => posting.post(ids.decode(id), message, message_id),
     async postEphemeral(id, user_id, message) {
-      const place = ids.decode(id)
-      const content = await toText(directory, message)
-      const input = { user_id, content, ...invocations.placeOf(place) }
-      const { notice } = await client.notices.create(place.conversation_id, input)
+      const notice = await posting.show(ids.decode(id), user_id, message)
       // A notice is no message, and there is no other place for it in the answer.
       return { id: notice.id, threadId: id, usedFallback: false, raw: notice as unknown as ApiMessage }
     },
-    async editMessage(id, message_id, message) {
-      const { conversation_id } = ids.decode(id)
-      const content = await toText(directory, message)
-      const attachment_ids = await uploadFiles(client, conversation_id, message)
-      await client.messages.edit(message_id, { content, ...(attachment_ids.length > 0 && { attachment_ids }) })
-      return sent(await client.messages.get(message_id))
-    },
+    editMessage: (id, message_id, message) => posting.edit(ids.decode(id), message_id, message),
     deleteMessage: (_id, message_id) => client.messages.remove(message_id),
-    stream: (id, chunks) => streamTo(id, chunks),
+    stream: (id, chunks) => posting.stream(ids.decode(id), chunks, () => state.chat && abortTurn(state.chat, name, id)),
     addReaction: (_id, message_id, emoji) => client.reactions.add(message_id, toEmoji(emoji)),
     removeReaction: (_id, message_id, emoji) => client.reactions.remove(message_id, toEmoji(emoji)),
     startTyping: (id) => setTyping(id, TYPING_SECONDS),
@@ -253,29 +204,6 @@ export function createChatServerAdapter(options: ChatServerAdapterOptions): Chat
       return id === undefined ? attachment : { ...attachment, ...toReading(client, id) }
     },
     renderFormatted: stringifyMarkdown,
-  }
-
-  async function streamTo(id: string, chunks: AsyncIterable<string | StreamChunk>): Promise<RawMessage<ApiMessage>> {
-    const place = ids.decode(id)
-    const { root_id: parent_id, ...call } = invocations.placeOf(place)
-    const reply = { ...call, ...(parent_id !== undefined && { parent_id }) }
-    const stream = await streamMessage(client, place.conversation_id, reply)
-    // A participant stops the message: the handler then stops its model.
-    const stop = () => state.chat && abortTurn(state.chat, name, id)
-    stream.signal.addEventListener('abort', stop)
-    try {
-      for await (const chunk of chunks) {
-        if (stream.signal.aborted) break
-        if (typeof chunk === 'string') await stream.write(chunk)
-        else if (chunk.type === 'markdown_text') await stream.write(chunk.text)
-      }
-    } catch (error) {
-      await stream.fail().catch(() => {})
-      throw error
-    } finally {
-      stream.signal.removeEventListener('abort', stop)
-    }
-    return sent(await stream.end())
   }
 
   async function setTyping(id: string, seconds: number): Promise<void> {

@@ -1,5 +1,6 @@
 import type { WebhookOptions } from 'chat'
 import { isTransient, pause } from '../client/backoff.ts'
+import type { ChatClient } from '../client/types.ts'
 import {
   type AppliedEvent,
   createReceiver,
@@ -8,79 +9,86 @@ import {
   type WebhookKeys,
 } from '../receive/index.ts'
 import { retryPause } from '../receive/outages.ts'
-import { assertWhole, type Incoming, prepare } from './incoming.ts'
+import { type HandOver, handingOver, type Preparation } from './handing-over.ts'
+import { assertWhole, EVENT_TYPES, type Incoming, prepare } from './incoming.ts'
 
-/** What the receivers of an adapter have in common. */
-export interface Receiving {
+interface ReceivingDeps {
+  client: ChatClient
   // biome-ignore lint/suspicious/noExplicitAny: the adapter writes nothing in the transaction, of any database
   store: ReceiveStore<any>
   source: string
   keys: WebhookKeys
+  /** @throws TypeError before the SDK has begun */
   incoming(): Incoming
 }
 
 /** How events arrive. */
-export interface Arrival {
+interface Arrival {
   /** How the SDK waits for the handlers of a call. */
   webhook?: WebhookOptions
   /** Ends the waiting for the service. Without it a failure is thrown: the service repeats a call. */
   signal?: AbortSignal
 }
 
-/** Hands an event over. */
-type HandOver = () => void
-
-/** Reads what an event does not say. */
-type Preparation = () => Promise<HandOver>
-
-/** @throws ReceiveError `malformed` for a store or keys that are none */
-export function receiverOf({ store, source, keys, incoming }: Receiving, arrival: Arrival = {}): Receiver {
-  const log = () => incoming().chat.getLogger(source)
-  const options = {
-    ...keys,
-    store,
-    source,
-    effect: (_tx: unknown, event: AppliedEvent): Preparation => {
-      assertWhole(event)
-      return () => patiently(event, incoming(), arrival)
-    },
-    reset: (_tx: unknown, { reason }: { reason: string }): Preparation => {
-      return async () => () => log().warn('Events are missing', { reason })
-    },
-    onError: (error: unknown) => log().error('An event was refused', { error }),
-  }
-  // It refuses what is no store.
-  createReceiver(options)
-  return createReceiver({ ...options, store: handingOver(store, (error) => log().error(NOT_HANDED, { error })) })
+/** What receives the events of an adapter. */
+export interface Receiving {
+  /** Takes a call of a webhook. */
+  handle(request: Request, webhook?: WebhookOptions): Promise<Response>
+  /** Reads events from the service, until it is aborted, or ended. */
+  pull(options: { signal?: AbortSignal; from?: string }): Promise<void>
+  /** Ends what reads. It resolves when nothing is under way any more. */
+  end(): Promise<void>
 }
 
 const NOT_HANDED = 'An event was not handed over'
 
-/**
- * A store whose effects return a preparation: all that a unit needs is read before its transaction, and handed over after
- * it. What was not committed comes again, and nothing of it was handed over.
- */
-function handingOver(store: ReceiveStore<unknown>, report: (error: unknown) => void): ReceiveStore<unknown> {
+/** @throws ReceiveError `malformed` for a store or keys that are none */
+export function createReceiving({ client, store, source, keys, incoming }: ReceivingDeps): Receiving {
+  const stopping = new AbortController()
+  const running = new Set<Promise<unknown>>()
+  const log = () => incoming().chat.getLogger(source)
+  const handing = handingOver(store, (error) => log().error(NOT_HANDED, { error }))
+  // What is wrong with a store or a key is said at once, and not to the first call.
+  createReceiver({ ...optionsFor({}), store })
+
+  function optionsFor(arrival: Arrival) {
+    return {
+      ...keys,
+      source,
+      effect: (_tx: unknown, event: AppliedEvent): Preparation => {
+        assertWhole(event)
+        return () => patiently(event, incoming(), arrival)
+      },
+      reset: (_tx: unknown, { reason }: { reason: string }): Preparation => {
+        return async () => () => log().warn('Events are missing', { reason })
+      },
+      onError: (error: unknown) => log().error('An event was refused', { error }),
+    }
+  }
+
+  const receiverFor = (arrival: Arrival): Receiver => createReceiver({ ...optionsFor(arrival), store: handing })
+
+  /** Receives, which the end waits for. */
+  async function receive<T>(work: () => Promise<T>): Promise<T> {
+    incoming()
+    const received = work()
+    running.add(received)
+    return await received.finally(() => running.delete(received))
+  }
+
   return {
-    migrate: () => store.migrate(),
-    positions: (source) => store.positions(source),
-    forget: (source, forgetting) => store.forget(source, forgetting),
-    async apply(unit) {
-      const prepared = new Map<string, HandOver>()
-      for (const id of unit.ids) prepared.set(id, await (unit.run(undefined, id) as Preparation)())
-      const run: string[] = []
-      const applied = (await store.apply({ ...unit, run: (_tx, id) => void run.push(id) })) ?? 0
-      // A store tries a unit again: the last attempt has committed, with so many ids.
-      for (const id of run.slice(run.length - applied)) {
-        try {
-          prepared.get(id)!()
-        } catch (error) {
-          report(error)
-        }
-        // The SDK takes more steps to the handlers of some types than to those of others.
-        await pause(0)
-      }
-      return applied
+    handle: (request, webhook) => receive(() => receiverFor({ ...(webhook && { webhook }) }).fetch(request)),
+    async pull({ signal, ...from }) {
+      const ending = AbortSignal.any([stopping.signal, ...(signal ? [signal] : [])])
+      const receiver = receiverFor({ signal: ending })
+      await receive(() => receiver.pull(client, { ...from, types: EVENT_TYPES, signal: ending })).catch((error) => {
+        // It ends, and what it was reading is not applied.
+        if (error !== ending.reason) throw error
+      })
+    },
+    async end() {
+      stopping.abort()
+      await Promise.allSettled(running)
     },
   }
 }
@@ -92,8 +100,8 @@ async function patiently(event: AppliedEvent, to: Incoming, { webhook, signal }:
       return await prepare(event, to, webhook)
     } catch (error) {
       if (!isTransient(error)) {
-        log.error(NOT_HANDED, { error, event })
-        return () => {}
+        // Only then: it may have been handed over before, and what it is about have gone since.
+        return () => log.error(NOT_HANDED, { error, event })
       }
       if (!signal) throw error
       log.warn('An event waits for the service', { error, id: event.id })

@@ -55,8 +55,10 @@ export const ADMIN_OPERATIONS = {
   },
   usage: {
     clearQuota: 'DELETE /api/admin/users/{user_id}/quota',
+    getQuota: 'GET /api/admin/users/{user_id}/quota',
     list: 'GET /api/admin/attachments query',
     report: 'GET /api/admin/usage query',
+    reportCsv: 'GET /api/admin/usage.csv query text',
     setQuota: 'PUT /api/admin/users/{user_id}/quota body',
   },
   users: {

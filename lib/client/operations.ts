@@ -70,6 +70,7 @@ export const OPERATIONS = {
     settings: 'GET /api/conversations/{conversation_id}/settings',
   },
   emails: {
+    checkLink: 'POST /api/auth/check-link body read',
     confirmChange: 'POST /api/auth/confirm-email body',
     requestChange: 'POST /api/auth/me/email body',
     sendVerification: 'POST /api/auth/me/verify-email',

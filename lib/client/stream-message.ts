@@ -3,6 +3,7 @@ import { ChatError } from '../core/chat-error.ts'
 import type { NamesOf } from '../core/known-names.ts'
 import { wholeLength } from '../core/whole-text.ts'
 import { createBackoff, isTransient, pause } from './backoff.ts'
+import { newKey } from './new-key.ts'
 import { refuseUnknown } from './options.ts'
 import type { ChatClient } from './types.ts'
 
@@ -75,7 +76,7 @@ export async function streamMessage(
   if (typeof client?.answers?.addChunk !== 'function')
     throw new TypeError('streamMessage needs a client: pass what createChatClient returned')
   refuseUnknown('streamMessage', input, INPUT)
-  const { parent_id, idempotency_key = crypto.randomUUID(), ...more } = input
+  const { parent_id, idempotency_key = newKey(), ...more } = input
   const control = new AbortController()
   const { signal } = control
   const begin = { ...more, stream: true }

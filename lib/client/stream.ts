@@ -36,7 +36,8 @@ export async function* followStream(
         const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
         // Loaded where nothing streams, and before the request that it follows.
         const poll = wait_ms > 0 && (await import('./poll.ts'))
-        const opening = open(path, headers, ending.signal)
+        // The first one asks for the position alone.
+        const opening = open(path, headers, ending.signal, last ? undefined : 0)
         if (poll) yield* await poll.arrivalOf(opening, open, path, headers)
         const { texts, isFull } = await opening
         wasOpen = true

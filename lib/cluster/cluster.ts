@@ -12,7 +12,7 @@ import type { Database } from '../storage/database.ts'
 import type { SignalsFile } from '../storage/sqlite/signals-file.ts'
 import { announceUsers } from './announce-users.ts'
 import { createClockCheck } from './clock-check.ts'
-import { createDetails, toDetails } from './details.ts'
+import { createDetails, type NodeDetails, toDetails } from './details.ts'
 import { removeEnded } from './ended.ts'
 import { createNodeHeartbeat } from './heartbeat.ts'
 import { ownPlace } from './process-place.ts'
@@ -46,6 +46,8 @@ interface ClusterDeps extends PublisherDeps {
   /** What this process has last found of the storage of files. */
   filesState: () => PlaceState | undefined
   settings: Pick<LiveConfig, 'current'>
+  /** Whether the host of this process reviews messages. */
+  reviews: boolean
 }
 
 /** Makes a process known to the others that share the database, and passes ephemeral events on. */
@@ -66,6 +68,13 @@ export function createCluster(given: ClusterDeps) {
   const receiver = createReceiver(id, { ...deps, usesSignalFile, reload: reloads.handle })
   const publisher = createPublisher(id, receiver, deps)
 
+  /** What the running processes note of themselves; nothing for a process that is alone. */
+  async function listDetails(): Promise<NodeDetails[]> {
+    if (!isShared || !peerHandler) return []
+    const rows = await listNodes(db, given.config.cluster.dead_seconds * SECOND, MAX_NODES)
+    return rows.flatMap(({ details }) => toDetails(details) ?? [])
+  }
+
   return {
     id,
     db,
@@ -82,11 +91,10 @@ export function createCluster(given: ClusterDeps) {
     countNodes: receiver.countNodes,
     /** Whether a process is beside whose program knows fewer migrations. */
     async hasOlderNode(schema: number): Promise<boolean> {
-      if (!isShared || !peerHandler) return false
-      const rows = await listNodes(db, given.config.cluster.dead_seconds * SECOND, MAX_NODES)
-      const all = rows.flatMap(({ details }) => toDetails(details) ?? [])
-      return all.some((node) => (node.schema ?? 0) < schema)
+      return (await listDetails()).some((node) => (node.schema ?? 0) < schema)
     },
+    /** Whether a process is beside whose host reviews messages. */
+    hasReviewer: async () => (await listDetails()).some(({ reviews }) => reviews),
     /** When this process began to serve; `undefined` for one that runs a command beside the service. */
     startedAt: () => started_at,
 

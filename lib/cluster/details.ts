@@ -24,6 +24,8 @@ export interface NodeDetails extends NodePlace {
   values: Fingerprints
   /** The number of migrations that its program knows; missing in a row of 0.3. */
   schema?: number
+  /** Whether its host reviews messages. */
+  reviews?: true
 }
 
 /** The key of the digests of values. @param secret of the database, which all its processes have */
@@ -54,8 +56,8 @@ async function findDigestsKey(db: Database, config: Pick<Config, 'security'>): P
 /** @returns `undefined` for the row of another version, or one that is not complete yet */
 export function toDetails(text: string | null | undefined): NodeDetails | undefined {
   try {
-    const { host, pid, port, values, schema } = JSON.parse(text ?? '')
-    return { host, pid, ...(port && { port }), values, ...(schema && { schema }) }
+    const { host, pid, port, values, schema, reviews } = JSON.parse(text ?? '')
+    return { host, pid, ...(port && { port }), values, ...(schema && { schema }), ...(reviews && { reviews }) }
   } catch {
     return undefined
   }
@@ -68,10 +70,12 @@ interface DetailsDeps {
   main: Database
   settings: Pick<LiveConfig, 'current'>
   log: Log
+  /** Whether the host of this process reviews messages. */
+  reviews: boolean
 }
 
 /** The details of this process, which are written when its row is new, and when they change. */
-export function createDetails(id: string, { db, main, settings, log }: DetailsDeps) {
+export function createDetails(id: string, { db, main, settings, log, reviews }: DetailsDeps) {
   const place: NodePlace = { host: hostname(), pid: process.pid }
   let hasRow = false
 
@@ -81,7 +85,8 @@ export function createDetails(id: string, { db, main, settings, log }: DetailsDe
     try {
       const config = settings.current()
       const values = fingerprintsOf(config, await findDigestsKey(main, config))
-      await updateDetails(db, id, JSON.stringify({ ...place, values, schema: MIGRATIONS.length } satisfies NodeDetails))
+      const details: NodeDetails = { ...place, values, schema: MIGRATIONS.length, ...(reviews && { reviews }) }
+      await updateDetails(db, id, JSON.stringify(details))
     } catch (error) {
       log.debug('The details of this process could not be written', { cause: causeText(error) })
     }

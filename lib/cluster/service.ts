@@ -37,7 +37,7 @@ export const list = useCase({
 
 /** Without the digests of its configuration, which no response has. */
 function placeOf(details: string | null): Partial<NodePlace> {
-  const { values: _, schema: __, ...place } = toDetails(details) ?? {}
+  const { values: _, schema: __, reviews: ___, ...place } = toDetails(details) ?? {}
   return place
 }
 

@@ -84,7 +84,10 @@ export const AccessSection = section({
   roles: key(
     v.pipe(
       v.record(nameOf(RESERVED), RoleRights),
-      v.maxEntries(MAX_ROLES.service, `must have at most ${MAX_ROLES.service} roles`),
+      v.check(
+        (roles) => Object.keys(roles).filter((name) => name !== 'guest').length <= MAX_ROLES.service,
+        `must have at most ${MAX_ROLES.service} roles beside guest`,
+      ),
     ),
     {},
     'Roles of your own, and the rights of each by name: true, or for find_users, add_people and open_direct shared or everyone. guest changes those of guests.',

@@ -244,7 +244,7 @@ export const ConfigSchema = v.object({
     headers: key(headerList, [] as string[], 'Additional headers for the model server, each as "Name: value".', {
       secret: 'header',
     }),
-    timeout_seconds: key(integer(1, MAX_TIMER_SECONDS), 120, 'An answer that takes longer fails.', {
+    timeout_seconds: key(integer(1, MAX_TIMER_SECONDS), 120, 'A step of an answer that takes longer fails.', {
       unit: 'seconds',
     }),
     drain_seconds: key(integer(0, 3600), 5, 'Time that answers have to finish when the service stops.', {

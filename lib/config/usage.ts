@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
 import { ROLE_NAME } from '../core/actor.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
-import { namedAssistants } from './assistants.ts'
+import { isDefaultOffered, namedAssistants } from './assistants.ts'
 import { integer, key, oneOf, reloadableKey, section, text } from './key.ts'
 
 /** In millionths of the currency, for a million tokens: a thousand units of it. */
@@ -85,32 +85,41 @@ export const UsageSection = section({
   ),
 })
 
+/** Whether each of these models has a price. */
+export function havePrices({ prices }: Pick<Config, 'prices'>, models: readonly (string | undefined)[]): boolean {
+  return models.every((model) => prices.some((each) => each.model === model))
+}
+
+/** Quotas of costs where one of these models has no price: its answers cost nothing, and would use up none. */
+export function unpricedQuotas(
+  { prices, usage }: Pick<Config, 'prices' | 'usage'>,
+  models: readonly (string | undefined)[],
+): { key: string; message: string }[] {
+  if (havePrices({ prices }, models)) return []
+  return usage.quotas.flatMap(({ cost_micros }, index) => {
+    const message = `entry ${index + 1} has cost_micros, and prices lacks the model of an assistant`
+    return cost_micros === undefined ? [] : [{ key: 'usage.quotas', message }]
+  })
+}
+
 /** Quotas of unknown roles, two for the same, and such of costs without a price. */
-export function usageProblems({
-  access,
-  assistant,
-  assistants,
-  prices,
-  usage,
-}: Config): { key: string; message: string }[] {
+export function usageProblems(config: Config): { key: string; message: string }[] {
+  const { access, assistant, usage } = config
   const roles = ['*', 'service', 'admin', 'member', 'read_only', 'guest', ...Object.keys(access.roles)]
-  const named = namedAssistants({ assistant, assistants })
+  const named = namedAssistants(config)
   const models = [
-    ...(named.length > 0 && !assistant.provider ? [] : [assistant.model]),
+    ...(named.length > 0 && !isDefaultOffered(config) ? [] : [assistant.model]),
     ...named.map(({ model }) => model),
   ]
-  const isPriced = models.every((model) => prices.some((each) => each.model === model))
   const messages = usage.quotas.flatMap(({ role, period, answers, tokens, cost_micros }, index) => {
     const isTwice = usage.quotas.findIndex((other) => other.role === role && other.period === period) < index
     const name = `entry ${index + 1}`
     if (!roles.includes(role)) return [`${name} has a role that is none of ${roles.join(', ')}`]
     if (isTwice) return [`${name} has the role and the period of another one`]
     if ((answers ?? tokens ?? cost_micros) === undefined) return [`${name} has none of answers, tokens and cost_micros`]
-    if (cost_micros !== undefined && !isPriced)
-      return [`${name} has cost_micros, and prices lacks the model of an assistant`]
     return []
   })
   if (access.roles.service && usage.quotas.some(({ role }) => role === 'service'))
     messages.push('service is all users together here, and cannot be a role of access.roles, too')
-  return messages.map((message) => ({ key: 'usage.quotas', message }))
+  return [...messages.map((message) => ({ key: 'usage.quotas', message })), ...unpricedQuotas(config, models)]
 }

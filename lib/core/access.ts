@@ -1,4 +1,4 @@
-import { type Actor, isOperator, type Role } from './actor.ts'
+import { type Actor, isGuest, isOperator, type Role } from './actor.ts'
 import { ChatError, type ErrorReason } from './errors.ts'
 import { isNamed, type PolicyAct, policyOf } from './policy.ts'
 
@@ -92,20 +92,27 @@ const TAKES: Partial<Record<ParticipantRight, ServiceRight>> = {
   publish: 'publish',
 }
 
-/** How far a right of these roles goes; `undefined` if none of them has it. */
+/** How far a right of these roles goes; `undefined` if none of them has it. Without a role that is configured, as of `read_only`. */
 export function reachOf(access: Access, roles: readonly Role[], right: ServiceRight): Reach | undefined {
   let reach: Reach | undefined
+  let isKnown = false
   for (const role of roles) {
-    const given = access.service.get(role)?.get(right)
+    const rights = access.service.get(role)
+    const given = rights?.get(right)
     if (given === 'everyone') return given
     reach ??= given
+    isKnown ||= rights !== undefined
   }
-  return reach
+  return isKnown ? reach : access.service.get('read_only')?.get(right)
 }
+
+/** What no guest may, whatever is configured: what guests make would have no person who answers for it. */
+const OF_PERSONS: readonly ServiceRight[] = ['create_conversations', 'keys']
 
 /** How far a right goes of an actor; the operator and system actors are not asked. */
 export function reachFor(access: Access, actor: Actor, right: ServiceRight): Reach | undefined {
-  return isFree(actor) ? 'everyone' : reachOf(access, actor.roles, right)
+  if (isFree(actor)) return 'everyone'
+  return OF_PERSONS.includes(right) && isGuest(actor) ? undefined : reachOf(access, actor.roles, right)
 }
 
 const isFree = (actor: Actor) => actor.system !== undefined || isOperator(actor)
@@ -198,9 +205,10 @@ function refusalByPlace(
 }
 
 /** Why the roles of an actor do not have a right in the service; without a right, why it may change nothing. */
-function refusalInService(access: Access, actor: Actor, right: ServiceRight | undefined): Refusal | undefined {
+export function refusalInService(access: Access, actor: Actor, right: ServiceRight | undefined): Refusal | undefined {
   if (right === undefined) return mayWrite(access, actor.roles) ? undefined : { reason: 'role' }
-  return reachFor(access, actor, right) === undefined ? { reason: 'role', right } : undefined
+  if (reachFor(access, actor, right) !== undefined) return undefined
+  return OF_PERSONS.includes(right) && isGuest(actor) ? { reason: 'guest' } : { reason: 'role', right }
 }
 
 /** The failure of a refused act: `conflict` in a frozen conversation, else `forbidden`. */
@@ -270,22 +278,6 @@ export function assertMayModerate(access: Access, by: ActorInConversation, messa
   if (mayModerate(access, by, message)) return
   const isOwn = message.author === by.actor.user_id
   refuseFor(refusal(access, { ...by, policy: null }, isOwn ? 'post' : 'moderate'))
-}
-
-/** The rights of an actor in the service: those about other persons with how far they go, of the rest `true`. */
-export type ServiceCan = {
-  [Right in ServiceRight]?: Right extends (typeof RIGHTS_TOWARDS)[number] ? Reach : true
-}
-
-/** What an actor may do in the service. */
-export function rightsOf(access: Access, actor: Actor): ServiceCan {
-  return Object.fromEntries(
-    SERVICE_RIGHTS.flatMap((right) => {
-      const reach = reachFor(access, actor, right)
-      if (reach === undefined) return []
-      return [[right, RIGHTS_TOWARDS.some((each) => each === right) ? reach : true]]
-    }),
-  )
 }
 
 /** @throws ChatError `validation_failed` unless each is the name of a role that there is */

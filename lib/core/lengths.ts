@@ -73,6 +73,8 @@ export const MAX_LENGTH = {
    * its end.
    */
   answer: 16 * 1024 * 1024,
+  /** A part of an answer that is no text, in bytes of JSON: one row. */
+  part: 64 * 1024,
   /** A little less than the maximum body under `/v1`, so that the error for a longer text can name it. */
   echo: 65_000,
 } as const

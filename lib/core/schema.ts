@@ -135,6 +135,17 @@ export const StreamPosition = v.pipe(
   v.description('Event id to resume a stream from'),
 )
 
+const TYPE = Symbol('type')
+
+/** The schema that says the type of a schema's values: of {@link typedAs} the other one. */
+export const typeSchema = <Schema extends object>(schema: Schema): Schema =>
+  (schema as { [TYPE]?: Schema })[TYPE] ?? schema
+
+/** A schema whose values have in TypeScript the type of another one, which most of them fit. */
+export function typedAs<Value>(schema: v.GenericSchema, other: v.GenericSchema<Value>): v.GenericSchema<Value> {
+  return Object.assign(schema, { [TYPE]: other }) as v.GenericSchema as v.GenericSchema<Value>
+}
+
 const ONE_NAMED = Symbol('one named')
 
 /** Whether only one alternative of a schema fits at a time: it is of {@link oneNamed}. */

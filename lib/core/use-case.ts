@@ -121,7 +121,15 @@ export function invoke(
     if (!anytime) assertStarted(ctx)
     assertArguments(takes, scope)
     scope.forEach(assertMeasured)
-    return run(frees ? withReserve(ctx, frees) : ctx, ...(scope as never[]), ...(input ? [parse(input, given)] : []))
+    const result = run(
+      frees ? withReserve(ctx, frees) : ctx,
+      ...(scope as never[]),
+      ...(input ? [parse(input, given)] : []),
+    )
+    if (!(result instanceof Promise)) return result
+    const actor = scope[(takes as string[]).findIndex((name) => name === 'actor' || name === 'actor?')]
+    const call = { actor: actor as Actor | undefined, args: [scope, given], errors: useCase.errors }
+    return result.catch(async (error) => Promise.reject(await ctx.accounts.explain(ctx, call, error)))
   } catch (error) {
     return Promise.reject(error)
   }

@@ -98,9 +98,9 @@ interface ErasedAccount extends Erasure {
 /** Erases an account, and the bots of its user. @throws ChatError as `take` */
 export async function eraseAccount(ctx: Context, actor: Actor, { id, messages, take }: ErasedAccount): Promise<void> {
   await ctx.write(async (tx) => {
-    await closeAccount(ctx, tx, actor, { user: await take(tx), messages })
+    await closeAccount(ctx, tx, actor, { user: await take(tx), messages, delay_seconds: TAKEOVER_SECONDS })
     for (const user of await lockUsers(tx, await listBotIds(tx, id), { admins: false }))
-      await closeAccount(ctx, tx, actor, { user, messages })
+      await closeAccount(ctx, tx, actor, { user, messages, delay_seconds: 0 })
   })
   await removeData(ctx, id)
   await ctx.write(async (tx) => {
@@ -127,12 +127,12 @@ export async function resume(ctx: Context, { key, detail, isOver }: TaskRun): Pr
   return { done: true }
 }
 
-/** Locks an account, and hides its user as an author. A task does the rest, unless the call is faster. */
+/** Locks an account, and hides its user as an author. A task does the rest after the delay, unless the call is faster. */
 async function closeAccount(
   ctx: Context,
   tx: Tx,
   actor: Actor,
-  { user, messages }: Erasure & { user: UserRow },
+  { user, messages, delay_seconds }: Erasure & { user: UserRow; delay_seconds: number },
 ): Promise<void> {
   const userId = user.id
   if (user.disabled_at === null) {
@@ -142,7 +142,7 @@ async function closeAccount(
   await endMeans(ctx, tx, { user_id: userId }, 'erasure', { by: byActor(actor) })
   const isFirst = (await findErasedAuthor(tx, userId)) === undefined
   await insertErasedAuthor(tx, { user_id: userId, messages, erased_at: ctx.now() })
-  tx.enqueue({ kind: 'user.erase', key: userId, delay_seconds: TAKEOVER_SECONDS })
+  tx.enqueue({ kind: 'user.erase', key: userId, delay_seconds })
   if (isFirst) tx.audit({ act: 'user.erased', ...byActor(actor), subject_id: userId, detail: { messages } })
 }
 

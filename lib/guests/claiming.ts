@@ -2,9 +2,12 @@ import { identifyAs } from '../accounts/host-identity/service.ts'
 import { findIdentity, hostKey } from '../accounts/identities/store.ts'
 import { mayCall } from '../accounts/sessions/remembered.ts'
 import { GUEST_PREFIX } from '../accounts/sessions/rules.ts'
+import { TOKEN_PREFIX } from '../accounts/tokens/rules.ts'
+import { recogniseToken } from '../accounts/tokens/service.ts'
+import { findUser } from '../accounts/users/store.ts'
 import { findMergedSubject, findMergedToken, type MergedUser } from '../accounts/users/store-merged.ts'
 import type { ClaimedGuest, Context, GuestsOfSignIns } from '../context.ts'
-import type { Actor } from '../core/actor.ts'
+import { type Actor, hasScope } from '../core/actor.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import { digest } from '../core/ids.ts'
 import { DAY } from '../core/units.ts'
@@ -21,7 +24,7 @@ const REPEATABLE = DAY
  *   `conflict` for the token of a person, and as `mergeUsers`
  */
 export async function claimByToken(ctx: Context, actor: Actor, token: string): Promise<Merged> {
-  const guest = token.startsWith(GUEST_PREFIX) ? await findByToken(ctx, token) : await findByHost(ctx, token)
+  const guest = await findHolder(ctx, token)
   if ('into_id' in guest) {
     if (ctx.now() - guest.merged_at > REPEATABLE) throw new ChatError('not_found')
     return repeated(ctx, guest, actor.user_id)
@@ -33,12 +36,23 @@ export async function claimByToken(ctx: Context, actor: Actor, token: string): P
 /** The user of a token, or the merge by which its guest was claimed. */
 type Found = { id: string; kind: string } | MergedUser
 
-async function findByToken(ctx: Context, token: string): Promise<Found> {
+/** By a token of a guest, a signed token of the service, the session of a person, or what the host knows callers by. */
+async function findHolder(ctx: Context, token: string): Promise<Found> {
   const session = await ctx.accounts.findSession(digest(token))
   if (session && mayCall(session, ctx.sessionNow())) return { id: session.user_id, kind: session.kind }
+  const signed = token.startsWith(TOKEN_PREFIX)
+  const holder = signed ? await findBySigned(ctx, token) : undefined
+  if (holder) return holder
   const merged = session ? undefined : await findMergedToken(ctx.db, digest(token))
-  if (!merged) throw new ChatError('not_found')
-  return merged
+  if (merged) return merged
+  if (signed || token.startsWith(GUEST_PREFIX)) throw new ChatError('not_found')
+  return findByHost(ctx, token)
+}
+
+/** The user of a signed token that may change something: what may only be read or followed is not given away. */
+async function findBySigned(ctx: Context, token: string): Promise<Found | undefined> {
+  const actor = await recogniseToken(ctx, token).catch(unlessRefused)
+  return actor && hasScope(actor, 'write') ? findUser(ctx.db, actor.user_id) : undefined
 }
 
 async function findByHost(ctx: Context, token: string): Promise<Found> {

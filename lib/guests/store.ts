@@ -36,17 +36,26 @@ async function findPersons(db: Queries, keys: readonly string[]): Promise<Map<st
 }
 
 /**
- * Up to `limit` guests who came before an instant and have used no session since; without those of a host, which says itself when they
- * end. By the index of guests, then by the indexes of each table on the user.
+ * Up to `limit` guests who came before an instant and were not seen since, by a session or otherwise; without those of a host, which
+ * says itself when they end. By the index of guests, then by the indexes of each table on the user.
  */
 export async function listUnused(db: Queries, before: Cutoff, limit: number): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
-    sql`SELECT u.id FROM users u
-      WHERE u.kind = 'guest' AND u.created_at < ${before}
-            AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.user_id = u.id AND s.last_seen_at >= ${before})
-            AND NOT EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id)
+    sql`SELECT u.id FROM users u WHERE ${isUnusedSince(before)}
             AND NOT EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = u.id)
       ORDER BY u.id LIMIT ${limit}`,
   )
   return rows.map(({ id }) => id)
 }
+
+/** Whether a user is still one that {@link listUnused} finds. By primary key. */
+export async function isUnused(db: Queries, id: string, before: Cutoff): Promise<boolean> {
+  return (
+    (await db.get(sql`SELECT 1 AS found FROM users u WHERE u.id = ${id} AND ${isUnusedSince(before)}`)) !== undefined
+  )
+}
+
+const isUnusedSince = (before: Cutoff) => sql`u.kind = 'guest' AND u.created_at < ${before}
+            AND (u.used_at IS NULL OR u.used_at < ${before})
+            AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.user_id = u.id AND s.last_seen_at >= ${before})
+            AND NOT EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id)`

@@ -76,9 +76,9 @@ function sharedChat(ctx: Context, db: Database, afterwards: (() => unknown)[], w
   const chat = Object.fromEntries(SHARED.map((name) => [name, features[name]]))
   const refused = Object.keys(features).filter((name) => !Object.hasOwn(chat, name))
   const refuse = (name: string) => () => {
-    const message = `withTransaction: chat.${name} cannot be part of a transaction of the host`
-    // A decision lets an answer go on, which no transaction of the host can.
-    throw name === 'approvals' ? new ChatError('conflict', { message }) : new Error(message)
+    throw new ChatError('conflict', {
+      message: `withTransaction: chat.${name} cannot be part of a transaction of the host`,
+    })
   }
   // Not a silent `undefined`, for callers in JavaScript.
   for (const name of refused) Object.defineProperty(chat, name, { get: refuse(name) })

@@ -5,7 +5,7 @@ import {
   bearerIn,
   type CallerTokens,
   type CountedCaller,
-  isOwnToken,
+  hasOwnCredential,
   recall,
   recogniseBy,
   tokensIn,
@@ -26,7 +26,7 @@ import type { AuthAttempt } from '../limits/auth-failures.ts'
 import type { LimitResult } from '../limits/limiter.ts'
 import type { Chat } from '../service.ts'
 import { apiGroupOf } from './api-groups.ts'
-import { isForm, readBody } from './request/body.ts'
+import { bodyTimeout, isForm, readBody, refuseBody } from './request/body.ts'
 import { assertBytesAcceptable, readBytes } from './request/bytes.ts'
 import { bindingCookieName, deviceCookieName } from './request/cookies.ts'
 import { assertCsrf, isForeign, isTokenOrigin } from './request/csrf.ts'
@@ -53,6 +53,8 @@ export interface Incoming {
   isGone?: () => boolean
   /** A signal that is aborted when the client disconnects. */
   gone: () => AbortSignal
+  /** Resolves when a stream may be opened. Routes that only stream have waited before. */
+  turn?: () => Promise<void>
 }
 
 /** The result of a call, and what was found out on the way, whether it failed or not. */
@@ -94,7 +96,7 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, perf
   if (isLimited(route)) assertStarted(ctx)
   if (!isOffered(ctx, route, request)) throw new ChatError('not_found')
   if (route.before) await route.before({ chat })
-  const takesBody = route.body && (!route.body_optional || hasBody(request))
+  const takesBody = route.body && (!route.body_optional || saysBody(request))
   const limits = takesBody ? bodyLimitsOf(ctx, route, request) : undefined
   if (limits && !(route.form && isForm(request.headers))) assertBodyAcceptable(request.headers, limits)
   if (route.bytes) assertBytesAcceptable(request.headers, route.bytes, ctx.config)
@@ -161,6 +163,7 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
   assertAllowed(performed.limit_result)
 
   if (limits) call.body ??= readBody(request, { ...limits, seconds: bodyTimeout(config) }, route.form?.field)
+  else if (route.body && !request.headers.has('content-length')) call.body ??= refuseBody(request.body)
   const body = await call.body
   if (isOfOthers && mayBeCookieless && !route.is_cookieless!(body)) throw new ChatError('csrf_failed', FOREIGN)
   // A guest who signs up is another user from then on: the call is that of a newcomer, with and without the session.
@@ -169,6 +172,7 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
   if (csrf_hash !== undefined && maySignUp && !signsUp) assertCsrf(config, request, csrf_hash)
   const query = route.query && readQuery(route.query, request.search)
   if (caller && client.ip !== undefined) caller.actor.ip = client.ip
+  if (route.pieces && route.answer === 'json' && (asksForStream(body) || asksForStream(query))) await request.turn?.()
   return route.handler({
     chat,
     actor: signsUp ? undefined : caller?.actor,
@@ -183,6 +187,9 @@ async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Pro
   })
 }
 
+/** Whether a call that may return JSON or a stream wants the stream. */
+const asksForStream = (input: unknown): boolean => (Object(input) as { stream?: unknown }).stream === true
+
 /**
  * The caller. On an optional route an expired session counts as none; an explicit but invalid token is refused in any
  * case.
@@ -193,7 +200,7 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
   const { headers, ip, given } = request
   const tokens = tokensOf(ctx, route, request)
   // A login of the host may read cookies, which a page of another site makes a browser send.
-  if (route.by_token && !isOwnToken(ctx, tokens)) {
+  if (route.by_token && !hasOwnCredential(ctx, headers)) {
     if (route.access === 'optional') return undefined
     throw new ChatError('unauthenticated')
   }
@@ -209,7 +216,7 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
   } catch (error) {
     const isDead = error instanceof ChatError && (error.code === 'unauthenticated' || error.code === 'session_expired')
     if (isDead) authFailures.forget(attempt)
-    const isMeant = tokens.api_key !== undefined && !asksHost(ctx, tokens)
+    const isMeant = route.by_token || (tokens.api_key !== undefined && !asksHost(ctx, tokens))
     if (route.access === 'optional' && isDead && !isMeant) return undefined
     throw error
   }
@@ -218,7 +225,7 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
 /** How large a body may be: larger with a credential, where the group of the route says so. */
 function bodyLimitsOf(ctx: Context, route: AnyRoute, request: Incoming): BodyLimits {
   const { body, body_with_token = body } = apiGroupOf(route.path)
-  return body_with_token !== body && isOwnToken(ctx, tokensOf(ctx, route, request)) ? body_with_token : body
+  return body_with_token !== body && hasOwnCredential(ctx, request.headers) ? body_with_token : body
 }
 
 /** The tokens of a request; of a stream, which a page opens without headers, also a ticket. */
@@ -259,17 +266,12 @@ function isSameCaller(one: CountedCaller, other: CountedCaller): boolean {
   return one.limits_version === other.limits_version && one.actor.roles.join() === other.actor.roles.join()
 }
 
-/** How long a body of JSON or of a form may take, where Node's own limit is that of parts of files. */
-export function bodyTimeout({ attachments, server }: Config): number | undefined {
-  return attachments.enabled ? server.request_timeout_seconds : undefined
-}
-
-/** Whether a body may follow: one without a length may still be empty. */
-function hasBody({ body, headers }: Incoming): boolean {
-  return (
-    body !== null &&
-    (headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0' || 'getReader' in body)
-  )
+/** Whether the headers say that a body follows. Frameworks give a request a stream in any case: it may be empty. */
+function saysBody({ body, headers }: Incoming): boolean {
+  if (body === null) return false
+  const length = headers.get('content-length')
+  if (headers.has('transfer-encoding') || length !== null) return length !== '0'
+  return 'getReader' in body && headers.has('content-type')
 }
 
 function clientOf(config: Config, route: AnyRoute, { headers, cookies, ip, isGone }: Incoming): Client {

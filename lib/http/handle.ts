@@ -186,7 +186,7 @@ type NodePair = NonNullable<Incoming['given']['node']>
 
 /** The response of a route. */
 async function call(
-  { chat, clientOf, chunk_streams, stream_writes }: Service,
+  { chat, clientOf, chunk_streams, stream_writes, openings }: Service,
   exchange: Exchange,
   { route, count }: CountedRoute,
 ): Promise<unknown> {
@@ -209,6 +209,7 @@ async function call(
     // What has no body is not waited for.
     gone: () => (method === 'HEAD' ? AbortSignal.abort() : goneSignal(event)),
     isGone: () => event.runtime?.node?.res?.destroyed ?? false,
+    turn: openings.turn,
     ip: address,
   })
   exchange.caller.user_id = actor?.user_id || undefined

@@ -1,10 +1,12 @@
+import type { UserKind } from '../accounts/users/rules.ts'
+import { findUser } from '../accounts/users/store.ts'
 import { toPairKey } from '../chat/memberships/rules.ts'
-import type { ReadFloors } from '../chat/memberships/store.ts'
+import { type ReadFloors, updateRole } from '../chat/memberships/store.ts'
 import { findPair } from '../chat/memberships/store-direct.ts'
 import { settleScopes } from '../chat/notifications/scopes.ts'
 import { listNotified } from '../chat/unread/store-recounting.ts'
 import type { Context } from '../context.ts'
-import type { Access } from '../core/access.ts'
+import type { Access, ParticipantRole } from '../core/access.ts'
 import type { NewEvent } from '../live/log/appending.ts'
 import type { Tx } from '../live/transaction/transaction.ts'
 import type { Micros } from '../storage/sql.ts'
@@ -128,10 +130,22 @@ async function movePairs(
     await setPair(tx, id, { title: from_name, frozen_at: ctx.now() })
     await readDirect(tx, id, [into_id, other], ctx.now())
     tx.publishCounts([other])
+    await lowerRole(tx, id, other)
     tx.emit(id, { type: 'conversation.updated' })
     parted.push(id)
   }
   return parted
+}
+
+/** What users of these kinds, who own direct conversations as everybody does, are of an ordinary one at most. */
+const HIGHEST_ROLES: Partial<Record<UserKind, ParticipantRole>> = { guest: 'member', bot: 'admin' }
+
+/** Gives an owner of a conversation that is no longer direct the role that it may have there. */
+async function lowerRole(tx: Tx, conversationId: string, userId: string): Promise<void> {
+  const role = HIGHEST_ROLES[(await findUser(tx, userId))?.kind ?? 'person']
+  if (!role) return
+  await updateRole(tx, conversationId, userId, role)
+  tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { role, action: 'role_updated' } })
 }
 
 /** Moves what a user has written, read and follows in threads. */

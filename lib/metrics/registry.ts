@@ -102,7 +102,7 @@ export interface Levels extends MachineLevels {
   /** The number of open streams, and of calls that wait for events. */
   streams: number
   feed_waiting: number
-  webhooks: WebhookLevels
+  webhooks: WebhookLevels | undefined
   /** The number of answers in progress. */
   answers: number
   /** The number of processes that share the database. */

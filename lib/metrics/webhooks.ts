@@ -1,13 +1,13 @@
-import { createCounter, type Family, single } from './page.ts'
+import { createCounter, type Family, sharedGauge } from './page.ts'
 
 /** The outcomes of calls: `ok`, or why they failed. */
 const OUTCOMES = ['ok', 'address_forbidden', 'dns', 'connect', 'tls', 'timeout', 'status', 'protocol']
 
-/** The state of the webhooks for which a process sends. */
+/** What webhooks were not sent yet. */
 export interface WebhookLevels {
   /** Events that wait for another attempt. */
   parked: number
-  /** How long the oldest event waits that was not sent yet. */
+  /** How long the oldest event waits, for its first attempt or another one. */
   lag_seconds: number
 }
 
@@ -19,15 +19,10 @@ export function createWebhookMetrics() {
     'outcome',
     OUTCOMES,
   )
-  const families = (levels: WebhookLevels): Family[] => [
+  const families = (levels: WebhookLevels | undefined): Family[] => [
     attempts.family,
-    single('gauge', 'chat_webhook_parked', 'Events that wait until a webhook is called again', () => levels.parked),
-    single(
-      'gauge',
-      'chat_webhook_lag_seconds',
-      'How long the oldest event waits that no webhook was called with yet',
-      () => levels.lag_seconds,
-    ),
+    sharedGauge('chat_webhook_parked', 'Events that wait until a webhook is called again', levels?.parked),
+    sharedGauge('chat_webhook_lag_seconds', 'How long the oldest event waits for a webhook', levels?.lag_seconds),
   ]
   return { called: (outcome: string) => attempts.add(outcome, 1), families }
 }

@@ -69,10 +69,11 @@ async function spaceOfFile(file: string): Promise<Space | undefined> {
 export async function readLevels(ctx: Context): Promise<Levels> {
   // The page returns all other metrics while the storage fails.
   const inTime = <T>(level: Promise<T>) => withDeadline(level, DATABASE_TIMEOUT_MS, undefined).catch(() => undefined)
-  const [tasks, backups, search_waiting, database, ready, disks] = await Promise.all([
+  const [tasks, backups, search_waiting, webhooks, database, ready, disks] = await Promise.all([
     inTime(countDueTasks(ctx.db)),
     inTime(readBackups(ctx)),
     inTime(countWaiting(ctx.db)),
+    inTime(ctx.webhooks.levels()),
     ctx.ops.databaseLevels(),
     withDeadline(readReady(ctx), READY_TIMEOUT_MS, undefined),
     readDisks(ctx),
@@ -81,7 +82,7 @@ export async function readLevels(ctx: Context): Promise<Levels> {
     clock: { step: ctx.clock.step() / SECOND, difference: differenceOf(ctx) },
     streams: ctx.streams.hub.size(),
     feed_waiting: ctx.streams.hub.watch.size(),
-    webhooks: ctx.webhooks.levels(),
+    webhooks,
     answers: ctx.answers.size(),
     nodes: ctx.cluster.countNodes(),
     tasks,

@@ -7,7 +7,7 @@ export function createPeerHandler({ streams: { hub, poller, presence, users }, c
     countStreams: hub.size,
     unheardFor: () => Math.max(poller.age(), cluster.age()),
     async receive(events) {
-      if (hub.isIdle()) return
+      if (!hub.isListening()) return
       // The events of the log come first: an ephemeral event may refer to one of them. A poll in progress may be older.
       await poller.poll.current()
       await poller.poll()

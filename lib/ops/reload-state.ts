@@ -1,18 +1,21 @@
 import { assertParsed } from '../config/complete.ts'
 import { type Config, ConfigError } from '../config/parse.ts'
 import { planReload, type Reloaded } from '../config/reload.ts'
+import { unpricedQuotas } from '../config/usage.ts'
 import type { Context } from '../context.ts'
 import type { Database } from '../storage/database.ts'
 
 /** Reloads the configuration of a service, one call after the other. */
 export function createReload(
-  ctx: Pick<Context, 'settings' | 'mail' | 'db' | 'log' | 'cluster' | 'streams'>,
+  ctx: Pick<Context, 'assistants' | 'settings' | 'mail' | 'db' | 'log' | 'cluster' | 'streams'>,
 ): (config: Config) => Promise<Reloaded> {
   let last: Promise<unknown> = Promise.resolve()
 
   async function reload(config: Config): Promise<Reloaded> {
     assertParsed(config, 'chat.reload')
     const { next, changed, needs_restart } = planReload(ctx.settings.current(), config)
+    const unpriced = unpricedQuotas(next, ctx.assistants.models)
+    if (unpriced.length > 0) throw new ConfigError(unpriced)
     await ctx.mail.assertUsable(next)
     if (changed.includes('database.url')) await renewCredentials(ctx.db, next.database.url)
     ctx.settings.replace(next)

@@ -17,7 +17,7 @@ import { deleteExpiredDevices } from '../accounts/passwords/store-devices.ts'
 import { deleteExpiredServerKeys } from '../accounts/server-keys/store.ts'
 import { deleteSessionsBefore } from '../accounts/sessions/store-list.ts'
 import { deleteTokenFloorsBefore } from '../accounts/users/store-deleting.ts'
-import { wipeInvocations } from '../chat/commands/store.ts'
+import { deleteInvocationsBefore, KEPT } from '../chat/commands/store.ts'
 import { deleteInvitesBefore } from '../chat/invites/store.ts'
 import { deleteKeysBefore } from '../chat/messages/store-idempotency.ts'
 import { deleteUsageBefore } from '../chat/metering/store-removing.ts'
@@ -138,7 +138,12 @@ const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
   login_failures: { age: always(0), run: deleteOldFailures },
   known_devices: { age: always(0), run: deleteExpiredDevices },
   notices: { age: always(0), run: deleteExpiredNotices },
-  invocations: { age: always(0), run: wipeInvocations },
+  // A program may be far behind in the log, or its webhook is called again.
+  invocations: {
+    age: ({ config: { sse, webhooks } }) =>
+      Math.max(KEPT, sse.replay_retention_hours * HOUR, webhooks.keep_hours * HOUR),
+    run: deleteInvocationsBefore,
+  },
   idempotency_keys: { age: always(0), run: deleteKeysBefore },
   probes: { age: always(0), run: deleteLeftovers },
   webhook_deliveries: { age: always(DELIVERED_AGE), run: deleteOldDeliveries },

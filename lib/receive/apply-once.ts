@@ -32,7 +32,7 @@ export async function applyOnce<Tx>(
   page?: PageMove,
 ): Promise<Applied> {
   assertApplicable(store, source, effect)
-  if (!Array.isArray(events)) throw new ReceiveError('malformed', 'applyOnce: events must be a list')
+  if (!Array.isArray(events)) throw new ReceiveError('malformed', '"events" must be a list')
   const byId = new Map(events.map((event) => [event.id, event]))
   const applied = await store.apply({
     source,

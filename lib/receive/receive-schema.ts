@@ -18,15 +18,15 @@ CREATE TABLE IF NOT EXISTS chat_receive_positions (
 `,
   // Without an index of times, which each id would have to be written into: what is old is found in passing.
   sqlite: `CREATE TABLE IF NOT EXISTS chat_received (
-  source TEXT NOT NULL,
-  id TEXT NOT NULL,
-  at INTEGER NOT NULL DEFAULT (unixepoch()),
+  source text NOT NULL,
+  id text NOT NULL,
+  at integer NOT NULL DEFAULT (unixepoch()),
   PRIMARY KEY (source, id)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS chat_receive_positions (
-  source TEXT PRIMARY KEY,
-  pulled TEXT,
-  pushed TEXT
+  source text PRIMARY KEY,
+  pulled text,
+  pushed text
 ) WITHOUT ROWID;
 `,
 }

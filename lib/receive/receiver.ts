@@ -61,7 +61,7 @@ export function createReceiver<Tx>(options: ReceiverOptions<Tx>): Receiver {
 
   async function receive(headers: WebhookHeaders, body: unknown): Promise<ReceiveAnswer> {
     try {
-      if (!verify) throw new ReceiveError('signature', 'The receiver has no keys: pass "secrets" or "public_keys"')
+      if (!verify) throw new ReceiveError('signature', 'Pass the "secrets" of the webhook, or its "public_keys"')
       return { status: 200, body: await settle(verify(headers, body)) }
     } catch (error) {
       return refuse(error)

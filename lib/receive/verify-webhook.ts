@@ -63,7 +63,7 @@ export function createVerifier(
     ...listed(public_keys).map((key): [string, Check] => ['v1a', keyCheck(bytesOf(key, 'whpk_', 'public_keys'))]),
   ]
   if (checks.length === 0)
-    throw new ReceiveError('malformed', 'Pass the "secrets" of the webhook (whsec_…), or its "public_keys" (whpk_…)')
+    throw new ReceiveError('malformed', 'Pass the "secrets" of the webhook, or its "public_keys"')
 
   return (headers, body) => {
     if (!headers || typeof headers !== 'object')
@@ -102,7 +102,8 @@ function hmacCheck(secret: Buffer): Check {
 }
 
 function keyCheck(bytes: Buffer): Check {
-  if (bytes.length !== 32) throw new ReceiveError('malformed', 'A public key is "whpk_" and 32 bytes in base64')
+  if (bytes.length !== 32)
+    throw new ReceiveError('malformed', 'Each of "public_keys" must be "whpk_" with base64 of 32 bytes behind it')
   const key: KeyObject = createPublicKey({ key: Buffer.concat([SPKI, bytes]), format: 'der', type: 'spki' })
   return (content, signature) => signature.length === 64 && verify(null, content, key, signature)
 }

@@ -1,6 +1,9 @@
 import { currentMicros } from '../core/time.ts'
 import type { Queries } from './database.ts'
-import { sql } from './sql.ts'
+import { literal, sql } from './sql.ts'
+
+/** The writer of answers that a copy of a database had under way: no process goes on with them. */
+export const COPIED = literal('copied')
 
 /** What was under way in a copied database. */
 export interface CopiedAnswers {
@@ -15,11 +18,15 @@ export interface CopiedAnswers {
  * once more.
  */
 export async function stopCopiedAnswers(tx: Queries): Promise<CopiedAnswers> {
-  await tx.run(sql`DELETE FROM answer_runs`)
+  // Their runs stay until then: what their steps have used counts.
+  await tx.run(
+    sql`UPDATE answers_under_way SET writer = ${COPIED}, lease_expires_at = 0
+      WHERE message_id IN (SELECT message_id FROM answer_runs)`,
+  )
   await tx.run(sql`DELETE FROM tasks WHERE kind = 'approval.expire'`)
   await tx.run(
     sql`INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at, chunk_count)
-     SELECT id, conversation_id, 'copied', 0, (SELECT count(*) FROM message_chunks c WHERE c.message_id = messages.id)
+     SELECT id, conversation_id, ${COPIED}, 0, (SELECT count(*) FROM message_chunks c WHERE c.message_id = messages.id)
        FROM messages WHERE status = 'waiting' AND id IN (SELECT message_id FROM tool_calls WHERE approval = 'waiting')`,
   )
   await tx.run(

@@ -6,18 +6,33 @@ import { type Micros, type Sql, sql } from './sql.ts'
 export const toDisabled = (reason: 'key' | 'lockdown' | 'restored', now: Micros | null): Sql =>
   sql`status = 'disabled', disabled_reason = ${reason}, disabled_at = ${now}, writer = NULL, lease_expires_at = NULL`
 
+/** What the audit log has of a webhook that is disabled. */
+export interface DisabledWebhook {
+  id: string
+  host: string
+  user_id: string | null
+  bot_id: string | null
+}
+
 /**
  * Disables the webhooks whose API key, by which they were made, is expired or deleted. By webhooks_of_key.
  *
  * @param keyId the only key. Default: any
- * @returns their number
  */
-export function disableOfLostKeys(tx: Queries, now: Micros, keyId?: string): Promise<number> {
+export function disableOfLostKeys(tx: Queries, now: Micros, keyId?: string): Promise<DisabledWebhook[]> {
   const made = keyId === undefined ? sql`key_id IS NOT NULL` : sql`key_id = ${keyId}`
-  return tx.run(
+  return tx.all(
     sql`UPDATE webhooks SET ${toDisabled('key', now)}
       WHERE ${made} AND status <> 'disabled'
-            AND NOT EXISTS (SELECT 1 FROM api_keys k WHERE k.id = webhooks.key_id AND ${keyLives(now)})`,
+            AND NOT EXISTS (SELECT 1 FROM api_keys k WHERE k.id = webhooks.key_id AND ${keyLives(now)})
+      RETURNING id, host, user_id, bot_id`,
+  )
+}
+
+/** The enabled webhooks of a user and of the user's bots. By webhooks_of_user. */
+export function listEnabledWebhooks(db: Queries, userId: string): Promise<DisabledWebhook[]> {
+  return db.all(
+    sql`SELECT id, host, user_id, bot_id FROM webhooks WHERE user_id = ${userId} AND status <> 'disabled' ORDER BY id`,
   )
 }
 

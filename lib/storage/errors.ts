@@ -113,6 +113,24 @@ export function isTaken(error: unknown): boolean {
   )
 }
 
+/** Whether a write failed since what it refers to is gone: better-sqlite3, node:sqlite and PostgreSQL alike. */
+export function isReferenceGone(error: unknown): boolean {
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown }
+  return code === 'SQLITE_CONSTRAINT_FOREIGNKEY' || errcode === 787 || code === '23503'
+}
+
+/** What a write refers to and is gone, as far as the database says so: PostgreSQL does, in any language. */
+export function missingKeys(error: unknown): string[] {
+  const { detail } = (error ?? {}) as { detail?: unknown }
+  const keys = typeof detail === 'string' ? detail.split(')=(')[1]?.split(')', 1)[0] : undefined
+  return keys?.split(', ') ?? []
+}
+
+/** Whether PostgreSQL has refused a statement only because an earlier one of its transaction has failed. */
+export function isAfterFailure(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === '25P02'
+}
+
 /** pg reports these without a code: its pool timed out, or the server closed the connection during a query. */
 function isLostConnection(error: unknown): boolean {
   return (

@@ -131,6 +131,7 @@ export const JSON_COLUMNS: Record<string, readonly string[]> = {
   webhooks: ['types', 'header_names', 'gap', 'ahead'],
   usage_quotas: ['limits'],
   tool_calls: ['input', 'output', 'error'],
+  answer_runs: ['spent', 'metadata'],
   chats: ['metadata'],
   oauth_clients: ['redirect_uris'],
   grants: ['refresh_tokens'],

@@ -23,7 +23,7 @@ const WORKERS = { sqlite: 1, postgresql: 3 }
 
 const isSlow = (kind: TaskKind) => !REMOTE_KINDS.includes(kind) && !PROMPT_KINDS.includes(kind)
 
-/** Tasks of one process that wait for another machine at the same time. */
+/** Tasks of one process that wait for another machine, or for the host, at the same time. */
 const REMOTE_WORKERS = 4
 
 /** How often `idle` looks. */

@@ -7,6 +7,7 @@ export const TaskKind = v.picklist([
   'user.erase',
   'storage.purge',
   'message.notify',
+  'message.review',
   'thread.notify',
   'search.fill',
   'participants.fill',
@@ -26,13 +27,14 @@ export type TaskKind = v.InferOutput<typeof TaskKind>
 
 export const TASK_KINDS = TaskKind.options
 
-/** The kinds that wait for other machines: they must not hold up those that change the database, nor the reverse. */
+/** The kinds that wait for other machines, or for the host: they must not hold up those that change the database, nor the reverse. */
 export const REMOTE_KINDS: readonly TaskKind[] = [
   'mail.send',
   'mail.failed',
   'files.check',
   'usage.meter',
   'title.make',
+  'message.review',
 ]
 
 /** The kinds that users wait for: they must not wait for those that take long. */

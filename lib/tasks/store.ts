@@ -63,6 +63,14 @@ export async function insertTask(tx: Queries, id: string, task: NewTask): Promis
   )
 }
 
+/** The detail of the task of a kind and key; `undefined` without one. By (kind, key). */
+export async function findTaskDetail(db: Queries, kind: TaskKind, key: string): Promise<TaskDetail | undefined> {
+  const row = await db.get<{ detail: string | null }>(
+    sql`SELECT detail FROM tasks WHERE kind = ${kind} AND key = ${key}`,
+  )
+  return row && JSON.parse(row.detail ?? '{}')
+}
+
 /** The keys of these that have a task of the kind. By (kind, key). */
 export async function listKeysWithTask(db: Queries, kind: TaskKind, keys: string[]): Promise<Set<string>> {
   const rows = await db.all<{ key: string }>(sql`SELECT key FROM tasks WHERE kind = ${kind} AND key ${among(db, keys)}`)

@@ -164,6 +164,21 @@ describeOnEachDatabase('what an assistant gets', (openUrl) => {
     expect(short.length).toBeGreaterThan(1)
   })
 
+  it('is also for a root that names its assistant the twenty messages before it', async () => {
+    const conversation_id = await startRoom('stream')
+    for (const n of times(22, (n) => n)) await ada.messages.postRoot(conversation_id, { content: `n${n}` })
+    const { message_id, answers } = await ada.messages.postRoot(conversation_id, { content: 'Why @thread?' })
+    const named = await puppets.thread.asked()
+    expect(texts(named.request.turns)).toEqual([...times(20, (n) => `n${n + 2}`), 'Why @thread?'])
+    named.say('Because')
+    named.end()
+    await service.idle()
+    const { turns } = await turnsOf('thread', () =>
+      ada.messages.reply(message_id, { content: '', role: 'assistant', variant_of: answers![0]!.id }),
+    )
+    expect(texts(turns)).toEqual([...times(20, (n) => `n${n + 2}`), 'Why @thread?'])
+  })
+
   it('has at most two hundred messages', async () => {
     const conversation_id = await startRoom('stream')
     const { message_id: root } = await ada.messages.postRoot(conversation_id, { content: 'Root' })

@@ -52,12 +52,15 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     await ageLeases(service.chat, 9)
     await innerState(other).answers.renewLeases()
     expect((await read(message_id)).status).toBe('streaming')
-    await vi.waitUntil(async () => {
-      // The timer of the first process may just have renewed it.
-      await ageLeases(service.chat, 11)
-      await Promise.all([innerState(other).answers.renewLeases(), innerState(other).answers.renewLeases()])
-      return (await read(message_id)).status === 'interrupted'
-    })
+    await vi.waitUntil(
+      async () => {
+        // The timer of the first process may just have renewed it.
+        await ageLeases(service.chat, 11)
+        await Promise.all([innerState(other).answers.renewLeases(), innerState(other).answers.renewLeases()])
+        return (await read(message_id)).status === 'interrupted'
+      },
+      { timeout: 30_000 },
+    )
     expect(await read(message_id)).toMatchObject({ content: 'Because' })
 
     // The first process was only suspended: it must not continue.

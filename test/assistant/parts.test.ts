@@ -62,7 +62,7 @@ describeOnEachDatabase('an answer made of parts', (openUrl) => {
   }
 
   const untilEnded = (message_id: string) =>
-    vi.waitUntil(async () => (await read(message_id)).status !== 'streaming', { timeout: 10_000 })
+    vi.waitUntil(async () => (await read(message_id)).status !== 'streaming', { timeout: 30_000 })
 
   const rowsOf = async (person: Person, message_id: string) =>
     (await person.answers.listChunks(message_id)).map(({ content, part }) => part ?? content)
@@ -213,7 +213,7 @@ describeOnEachDatabase('an answer made of parts', (openUrl) => {
 
       const cancelled = await ask()
       cancelled.answer.say('b', OPEN)
-      await vi.waitUntil(async () => (await rowsOf(world.ada, cancelled.message_id)).length === 2)
+      await vi.waitUntil(async () => (await rowsOf(world.ada, cancelled.message_id)).length === 2, { timeout: 30_000 })
       expect(await state(cancelled.message_id)).toMatchObject({ state: 'running' })
       expect((await world.ada.threads.tree(cancelled.message_id)).messages[0]!.parts).toHaveLength(2)
       await world.ada.answers.cancel(cancelled.message_id)
@@ -221,12 +221,15 @@ describeOnEachDatabase('an answer made of parts', (openUrl) => {
 
       const lost = await ask()
       lost.answer.say('c', OPEN)
-      await vi.waitUntil(async () => (await rowsOf(world.ada, lost.message_id)).length === 2)
-      await vi.waitUntil(async () => {
-        await ageLeases(service.chat, 11)
-        await innerState(other.chat).answers.renewLeases()
-        return (await read(lost.message_id)).status === 'interrupted'
-      })
+      await vi.waitUntil(async () => (await rowsOf(world.ada, lost.message_id)).length === 2, { timeout: 30_000 })
+      await vi.waitUntil(
+        async () => {
+          await ageLeases(service.chat, 11)
+          await innerState(other.chat).answers.renewLeases()
+          return (await read(lost.message_id)).status === 'interrupted'
+        },
+        { timeout: 30_000 },
+      )
       expect(await state(lost.message_id)).toMatchObject({ state: 'unknown' })
       for (const id of [ended, cancelled.message_id, lost.message_id])
         expect(foldParts(await replayed(other, id))).toEqual((await read(id)).parts)

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { createAnswerParts } from '../../lib/assistant/answer-parts.ts'
 import { ask, type Step } from '../../lib/assistant/ask.ts'
 import type { AnswerPiece, AssistantRequest } from '../../lib/assistant/provider.ts'
+import { createContextReader } from '../../lib/assistant/runs/context-reader.ts'
 import { readSoFar, type SoFar, toSoFar } from '../../lib/assistant/so-far.ts'
 import type { PartChange } from '../../lib/chat/answers/schema-parts.ts'
 import { findMessage } from '../../lib/chat/messages/store.ts'
@@ -42,11 +43,12 @@ describeOnEachDatabase('a step of an answer', (openUrl) => {
       const place = { step: step.step ?? 2, so_far }
       const sink = { next: () => 100 + rows.length, add: (change: PartChange) => void rows.push(change) }
       const parts = createAnswerParts(sink, newId, place)
+      const row = (await findMessage(db, message_id))!
       const outcome = await ask(
         {
-          ...{ db, log, metrics },
+          ...{ log, metrics },
           openFile: async function* () {},
-          hiddenOf: async () => new Map(),
+          readContext: createContextReader(db, assistants.fallback!, { row, run: {} }),
           saveFile: async () => {
             throw new Error('no files here')
           },
@@ -59,7 +61,7 @@ describeOnEachDatabase('a step of an answer', (openUrl) => {
             },
           },
         },
-        (await findMessage(db, message_id))!,
+        row,
         new AbortController(),
         { text: (text) => void rows.push(text), part: parts.add, file: parts.addFile },
         { step: 2, so_far: so_far.parts, tools: [], ...step },

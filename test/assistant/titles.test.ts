@@ -100,7 +100,7 @@ describeOnEachDatabase('titles by the assistant', (openUrl) => {
     title = () => gate
     const { ada, conversation_id, read } = await start()
     await ada.messages.postRoot(conversation_id, { content: 'Why?' })
-    await vi.waitUntil(() => requests.length === 2, { timeout: 15_000 })
+    await vi.waitUntil(() => requests.length === 2, { timeout: 30_000 })
     await ada.conversations.rename(conversation_id, { title: 'By Ada' })
     release()
     await service.idle()

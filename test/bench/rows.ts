@@ -1,14 +1,19 @@
 import type { Row } from './row.ts'
 import { access } from './rows/access.ts'
 import { ackReaders } from './rows/ack-readers.ts'
+import { answerParts } from './rows/answer-parts.ts'
+import { answerReaders } from './rows/answer-readers.ts'
 import { answersMe } from './rows/answers.ts'
 import { applyOnceRows } from './rows/apply-once.ts'
+import { assistantRows } from './rows/assistant.ts'
 import { conversations } from './rows/conversations.ts'
 import { crossNodes } from './rows/cross-node.ts'
 import { downloads } from './rows/downloads.ts'
 import { clientTypes, memoryStart, mounted } from './rows/embedding.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
+import { feedWaiting } from './rows/feed-waiting.ts'
 import { postsBesideUploads, rangeAtEnd, uploadMemory, uploadRate } from './rows/files.ts'
+import { firstText } from './rows/first-text.ts'
 import { followed } from './rows/followed.ts'
 import { followers } from './rows/followers.ts'
 import { foreignCommits, manyForeignCommits } from './rows/foreign-commits.ts'
@@ -19,11 +24,14 @@ import { meLogins } from './rows/logins.ts'
 import { streamsAll, streamsAllPg, streamsMember } from './rows/many-streams.ts'
 import { marks, marksControl } from './rows/marks.ts'
 import { mcpList } from './rows/mcp.ts'
+import { mcpListenPost } from './rows/mcp-listeners.ts'
+import { mcpWaitMemory, mcpWaitPost } from './rows/mcp-waits.ts'
 import { mentionAll, mentions, notifyingReply } from './rows/mentions.ts'
 import { peopleSearch } from './rows/people-search.ts'
 import { postsPg32, postsPg32Cpu, postsPg32One } from './rows/postgres.ts'
 import { posts1, posts32, postsRoots32 } from './rows/posts.ts'
 import { postsPgNodes } from './rows/posts-nodes.ts'
+import { programs } from './rows/programs.ts'
 import { reactedTree, reaction } from './rows/reactions.ts'
 import { readAll } from './rows/read-all.ts'
 import { readAllConversations } from './rows/read-all-conversations.ts'
@@ -32,6 +40,7 @@ import { tree, unreadAll, unreadAnywhere, unreadLatest, unreadNone } from './row
 import { reconnect, reconnectP99 } from './rows/reconnect.ts'
 import { removal, removalControl, removalRate } from './rows/removals.ts'
 import { durablePost, me, rootPlain } from './rows/requests.ts'
+import { resumes } from './rows/resumes.ts'
 import { rooms } from './rows/room.ts'
 import { search } from './rows/search.ts'
 import { searchWait } from './rows/search-wait.ts'
@@ -42,10 +51,12 @@ import { streamMemory } from './rows/streams.ts'
 import { timeline } from './rows/timeline.ts'
 import { together } from './rows/together.ts'
 import { typingNodes } from './rows/typing.ts'
+import { waitingAnswers } from './rows/waiting-answers.ts'
 import { web } from './rows/web.ts'
 import { webHostile } from './rows/web-hostile.ts'
 import { webLong } from './rows/web-long.ts'
 import { webOpen } from './rows/web-open.ts'
+import { webhookCosts } from './rows/webhook-costs.ts'
 import { webhooks } from './rows/webhooks.ts'
 
 /** The table, top to bottom. */
@@ -81,6 +92,12 @@ export const ROWS: Row[] = [
   ...reactedTree,
   ...readers,
   ...mcpList,
+  mcpWaitMemory,
+  ...mcpWaitPost,
+  ...mcpListenPost,
+  ...firstText,
+  ...resumes,
+  ...answerReaders,
   ...postsSearched,
   ...searchWait,
   ...search,
@@ -93,6 +110,9 @@ export const ROWS: Row[] = [
   ...rootPlain,
   ...me,
   answersMe,
+  ...assistantRows,
+  ...answerParts,
+  ...waitingAnswers,
   meLogins,
   marks,
   marksControl,
@@ -122,6 +142,9 @@ export const ROWS: Row[] = [
   unreadAll,
   ...web,
   ...webhooks,
+  ...webhookCosts,
+  ...feedWaiting,
+  ...programs,
   ...applyOnceRows,
   ...webOpen,
   ...webLong,

@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('the account screens', () => {
     expect(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')).toBe('rgb(23, 23, 31)')
     expect(await chat.auth.me(ada)).toMatchObject({ receipts: false })
     expect(stage.problems).toEqual([])
-  }, 90_000)
+  })
 
   it('are what an application leaves of them that signs in itself', async () => {
     const identity = () => ({ subject: 'ada', display_name: 'Ada Lovelace' })
@@ -105,5 +105,5 @@ describe.skipIf(!hasBrowser)('the account screens', () => {
     expect(await page.locator('.tabs a').allTextContents()).toEqual(['Profile', 'Connected apps', 'Preferences'])
     await look(page, 'account-host')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 })

@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)('the administration', () => {
     await page.waitForSelector('.sheet [type=search]')
     expect((await chat.users.list(ada, { query: 'grace' })).users).toEqual([])
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 
   it('invites newcomers, sets rate limits, and shows what was done and what runs', async () => {
     const stage = await openStage({}, { rate_limits: { admin_api_enabled: true } })
@@ -173,7 +173,25 @@ describe.skipIf(!hasBrowser)('the administration', () => {
     expect(await docs.title()).toContain('API')
     expect((await chat.audit.list(ada, { act: 'limit_assignment.deleted' })).entries).toHaveLength(1)
     expect(problems).toEqual([])
-  }, 90_000)
+  })
+
+  it('gives a role of the operator beside that of a member, or alone', async () => {
+    const stage = await openStage({}, { access: { roles: { sales: { upload: true } } } })
+    const { page, ada } = await signInAsAda(stage)
+    const { user } = await stage.chat.users.create(ada, { username: 'grace', email: 'grace@example.org' })
+    const rolesOf = async () => (await stage.chat.users.describe(ada, user.id)).user.roles
+    await page.goto(`${stage.url}/#/administration/users/${user.id}`)
+    for (const [label, roles] of [
+      ['Member, sales', ['member', 'sales']],
+      ['sales alone', ['sales']],
+      ['Administrator', ['admin', 'member']],
+    ] as const) {
+      await page.selectOption('.sheet select', label)
+      await page.click('.sheet button:text-is("Save the changes")')
+      await expect.poll(rolesOf).toEqual(roles)
+    }
+    expect(stage.problems).toEqual([])
+  })
 
   it('is not shown to others, and says where it is off', async () => {
     const stage = await openStage({})
@@ -188,5 +206,5 @@ describe.skipIf(!hasBrowser)('the administration', () => {
     await expectOne(other, '.sheet .quiet:text("You may not do this.")')
     await look(other, 'administration-forbidden')
     expect(stage.problems).toEqual([])
-  }, 60_000)
+  })
 })

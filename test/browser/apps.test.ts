@@ -6,7 +6,7 @@ import { look } from './looks.ts'
 import { openStage, signInAsAda } from './people.ts'
 
 describe.skipIf(!hasBrowser)('connected apps in the account', () => {
-  it('have the address to connect to, and are disconnected', { timeout: 90_000 }, async () => {
+  it('have the address to connect to, and are disconnected', { timeout: 120_000 }, async () => {
     const config = { server: { public_url: 'http://127.0.0.1:1' }, mcp: { oauth: { enabled: true } } }
     const stage = await openStage({}, config)
     const { page, ada } = await signInAsAda(stage)
@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)('connected apps in the account', () => {
     expect(stage.problems).toEqual([])
   })
 
-  it('are not there without MCP', { timeout: 90_000 }, async () => {
+  it('are not there without MCP', { timeout: 120_000 }, async () => {
     const stage = await openStage({}, { features: { mcp: false } })
     const { page } = await signInAsAda(stage)
     await page.click('[aria-label="Your account"]')

@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     await page.waitForSelector('.thread .draft-files li:not([data-status=ready])', { state: 'detached' })
     expect(await namesOf(page)).toEqual(['engine.png', 'notes.txt', 'dropped.txt', 'pasted.txt'])
     // A picture is seen before it is sent, from this device; of a text, there is a sign.
-    await expect.poll(() => page.evaluate(SHOWN), { timeout: 15_000 }).toEqual([['blob:', 2]])
+    await expect.poll(() => page.evaluate(SHOWN), { timeout: 60_000 }).toEqual([['blob:', 2]])
     await look(page, 'files-draft')
     await page.click('.thread [aria-label="Remove dropped.txt"]')
     await page.press('.thread .composer textarea', 'Enter')
@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     await chat.messages.postRoot(ada, conversation_id, { content: '', attachment_ids: [await upload('plan.txt')] })
     await page.waitForSelector('.thread-card .excerpt:has-text("plan.txt")')
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 
   it('hold back the message that they belong to until they are uploaded, unless it changes', async () => {
     const { page, chat, ada, root_id, problems } = await open()
@@ -134,27 +134,29 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     expect(await page.inputValue(BOX)).toBe('')
     await page.unrouteAll({ behavior: 'wait' })
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
-  it('are not sent with a question to the assistant, and wait for the next message', async () => {
+  it('are sent with a question to the assistant, and shown with it', async () => {
     const { page, chat, ada, root_id, problems } = await open()
+    const BOX = '.thread .composer textarea'
     await page.setInputFiles('.thread .composer input[type=file]', [
       { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('It runs.') },
     ])
     await page.waitForSelector('.thread .draft-files [data-status=ready]')
-    const NOTE = '.thread .composer [role=status]:has-text("The assistant does not get files")'
-    await page.waitForSelector(NOTE, { state: 'detached' })
     await address(page, 'thread', 'Assistant')
-    await page.waitForSelector(NOTE)
+    // Files alone ask nothing.
+    await page.press(BOX, 'Enter')
+    await page.fill(BOX, 'What is it?')
+    await page.press(BOX, 'Enter')
+    await page.waitForSelector('.thread .question:not([data-pending]) .files')
     await look(page, 'files-question')
-    await address(page, 'thread', 'Everyone')
-    await page.waitForSelector(NOTE, { state: 'detached' })
-    await page.press('.thread .composer textarea', 'Enter')
-    await page.waitForSelector('.thread .message:not([data-pending]) .files')
     const { messages } = await chat.threads.tree(ada, root_id)
-    expect(messages[1]?.attachments?.map(({ name }) => name)).toEqual(['notes.txt'])
+    expect(
+      messages.slice(1).map(({ prompt, attachments = [] }) => [prompt, attachments.map(({ name }) => name)]),
+    ).toEqual([['What is it?', ['notes.txt']]])
+    expect(await page.locator('.thread .message:not(.question) .files').allTextContents()).toEqual([])
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('of sound are played in the page, and can be saved', async () => {
     const { page, problems } = await open()
@@ -181,7 +183,7 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     // Nothing of it is loaded before.
     expect(played).toEqual([0, 2])
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('are cards where they are pictures that no browser shows, with the end of a long name and their size', async () => {
     const { page, conversation_id, chat, ada, problems } = await open()
@@ -227,7 +229,7 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     await page.waitForSelector('.thread-card:has-text("With a file") .has-files:has-text("1 file")')
     await look(page, 'files-thread-list-dark')
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 
   it('that are too large are refused, and those that fail are sent again', async () => {
     const { page } = await open({ max_bytes: 2 ** 20 })
@@ -253,5 +255,5 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     await page.unrouteAll({ behavior: 'wait' })
     await page.click('.thread [aria-label="Send small.txt again"]')
     await page.waitForSelector('.thread .draft-files [data-status=ready]')
-  }, 60_000)
+  })
 })

@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)('bots in the web chat', () => {
     await hers.goto(`${stage.url}/#/account/bots/unknown`)
     await hers.waitForSelector('.sheet .quiet:text("This does not exist")')
     expect([...off.problems, ...stage.problems]).toEqual([])
-  }, 60_000)
+  })
 })
 
 describe.skipIf(!hasBrowser)('the integrations of a room', () => {
@@ -121,7 +121,9 @@ describe.skipIf(!hasBrowser)('the integrations of a room', () => {
     await page.reload()
     await page.waitForSelector('.details .tabs a:text-is("Invite links")')
     const current = `document.querySelector('.details .tabs [aria-current]').getBoundingClientRect()`
-    await vi.waitFor(async () => expect(await page.evaluate(`${current}.right < innerWidth + 1`)).toBe(true))
+    await vi.waitFor(async () => expect(await page.evaluate(`${current}.right < innerWidth + 1`)).toBe(true), {
+      timeout: 30_000,
+    })
     await page.selectOption('.details select', 'Deployments')
     await page.click('.details .one-line button:text-is("Add")')
     await page.waitForSelector('.details .items li:has-text("@deploys")')
@@ -194,5 +196,5 @@ describe.skipIf(!hasBrowser)('the integrations of a room', () => {
     await page.waitForSelector('.details a[aria-current]:text-is("Über")')
     expect(await page.locator('.details .tabs a').allTextContents()).not.toContain('Integrationen')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 })

@@ -46,5 +46,5 @@ it.skipIf(!hasBrowser)(
     await focusIn(joining, 'Message Engines')
     expect(problems).toEqual([])
   },
-  90_000,
+  120_000,
 )

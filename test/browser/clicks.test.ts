@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)('what the user has to click', () => {
       await seen(page, 'Welcome')
     })
     expect(stage.problems).toEqual([])
-  }, 60_000)
+  })
 
   it('is one button for a link for all, and the button of a form to be in the box of their room', async () => {
     const stage = await openStage({})
@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser)('what the user has to click', () => {
       await graces.waitForSelector('textarea[aria-label="Message General"]:focus')
     })
     expect(stage.problems).toEqual([])
-  }, 60_000)
+  })
 
   it('is one row to post in another room, and next to nothing for what is done with a message', async () => {
     const { page, grace, ada, conversation_id, problems } = await openDesk({}, async ({ ada, grace }) => {
@@ -255,5 +255,5 @@ describe.skipIf(!hasBrowser)('what the user has to click', () => {
       await answer.aborted
     })
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 })

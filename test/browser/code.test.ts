@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('code in the web chat', () => {
     expect(await partsOf(page)).toEqual([])
     expect(await page.locator('pre code').allTextContents()).toContain('<b onclick="x">+</b>')
     expect(stage.problems).toEqual([])
-  }, 60_000)
+  })
 
   it('has enough contrast in each language, light, dark and in high contrast', async () => {
     const stage = await openStage({})
@@ -90,5 +90,5 @@ describe.skipIf(!hasBrowser)('code in the web chat', () => {
     await page.emulateMedia({ colorScheme: 'light', contrast: 'more' })
     await look(page, 'code-contrast')
     expect(stage.problems).toEqual([])
-  }, 60_000)
+  })
 })

@@ -163,7 +163,7 @@ describe.skipIf(!hasBrowser)('commands in the web chat', () => {
     await expectText(page, '')
     expect((await nextCall()).options).toEqual({ task: 'paint', place: 'New York', owner: ada.user_id, dry: false })
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('have no files: these stay for the next message, and go with a text that no bot has as a command', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'chat-web-files-'))
@@ -194,7 +194,7 @@ describe.skipIf(!hasBrowser)('commands in the web chat', () => {
     const { messages } = await chat.messages.list(ada, conversation_id)
     expect(messages.map(({ attachments }) => attachments?.map(({ name }) => name))).toEqual([['plan.txt']])
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('that no bot has are sent as a message once the user knows', async () => {
     const { page, problems } = await openRoom()

@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)('the box of the web chat', () => {
     await page.press(BOX, 'Enter')
     await page.waitForSelector('.message:not([data-pending]) li:text-is("two")')
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 
   it('takes formatted text as Markdown, a URL on a selection as a link, and all else as it is', async () => {
     const { page, problems } = await openRoom()
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('the box of the web chat', () => {
     await paste(page, '', 'https://b.example/plan')
     await expectText(page, 'See [the plan](https://b.example/plan)')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('offers to send a text that is too long as a file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'chat-web-long-'))
@@ -124,5 +124,5 @@ describe.skipIf(!hasBrowser)('the box of the web chat', () => {
     const { messages } = await ada.messages.list(conversation_id, {})
     expect(messages[0]!.attachments?.map(({ name, size }) => [name, size])).toEqual([['message.md', 1500]])
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 })

@@ -7,6 +7,7 @@ import { createNodeListener } from '../../lib/http/node/listener.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import { hasBrowser, openLaxBrowser } from '../support/browser.ts'
 import { innerState } from '../support/service.ts'
+import { look } from './looks.ts'
 
 const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
 
@@ -65,7 +66,7 @@ async function openConsent(host: string, scope: string, changes: object = {}) {
 
 // A browser takes the redirect of a form for its target, and a policy that does not name it blocks it.
 describe.skipIf(!hasBrowser)('the page of the authorization server', () => {
-  it.each(['127.0.0.1', '::1'])('asks, and leads back to a program at %s', { timeout: 60_000 }, async (host) => {
+  it.each(['127.0.0.1', '::1'])('asks, and leads back to a program at %s', { timeout: 120_000 }, async (host) => {
     const { page, url, redirect_uri } = await openConsent(host, 'chat:read chat:ask')
     await page.waitForSelector('[name=started]')
     const isTicked = (name: string) => page.evaluate(`document.querySelector('[name=${name}]').checked`)
@@ -82,13 +83,33 @@ describe.skipIf(!hasBrowser)('the page of the authorization server', () => {
     expect(Object.fromEntries(answer.searchParams)).toEqual({ code: expect.any(String), state: 'x', iss: url })
   })
 
-  it('leads back with an error right after the sign-in', { timeout: 60_000 }, async () => {
+  it('is whole without scripts, by the keyboard alone, and for assistive technology', {
+    timeout: 120_000,
+  }, async () => {
+    const { page } = await openConsent('127.0.0.1', 'chat:read chat:write')
+    await page.waitForSelector('[name=started]')
+    await look(page, 'consent')
+    expect(await page.evaluate('document.scripts.length')).toBe(0)
+    const focused = () => page.evaluate('document.activeElement.name + document.activeElement.textContent')
+    const press = async (key: string, until: string) => {
+      for (let n = 0; n < 10 && (await focused()) !== until; n++) await page.keyboard.press(key)
+      expect(await focused()).toBe(until)
+    }
+    await press('Tab', 'started')
+    await page.keyboard.press('Space')
+    await press('Tab', 'decisionAllow')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('h1:text("Connected")')
+    expect(new URL(page.url()).searchParams.get('code')).toEqual(expect.any(String))
+  })
+
+  it('leads back with an error right after the sign-in', { timeout: 120_000 }, async () => {
     const { page } = await openConsent('127.0.0.1', '', { code_challenge_method: 'plain' })
     await page.waitForSelector('h1:text("Connected")')
     expect(new URL(page.url()).searchParams.get('error')).toBe('invalid_request')
   })
 
-  it('leads back without the box when its user denies it', { timeout: 60_000 }, async () => {
+  it('leads back without the box when its user denies it', { timeout: 120_000 }, async () => {
     const { page } = await openConsent('127.0.0.1', '')
     await page.click('button:text("Deny")')
     await page.waitForSelector('h1:text("Connected")')

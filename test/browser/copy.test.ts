@@ -37,5 +37,5 @@ describe.skipIf(!hasBrowser)('copying in the web chat', () => {
     expect(await paste()).toContain('#/join/')
     // Over HTTP the browser says so, each time.
     expect(stage.problems.filter((each) => !each.startsWith('The Cross-Origin-Opener-Policy header'))).toEqual([])
-  }, 60_000)
+  })
 })

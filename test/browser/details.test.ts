@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)('the details of a conversation', () => {
     await page.waitForSelector('.conversation [data-target=true]:has-text("plan.txt")')
     await page.waitForSelector('.details', { state: 'detached' })
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('offer a member what a member may do; on a phone they are a pane of their own, one step behind the room', async () => {
     const { url, visit, problems } = await openStage({})
@@ -90,7 +90,37 @@ describe.skipIf(!hasBrowser)('the details of a conversation', () => {
     await page.click('.details .back')
     await page.waitForSelector('.conversation h2:visible')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
+
+  it('take a topic of 250 characters, and walk through the open links by arrows', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { ada, conversation_id, signIn } = await openTalk(url)
+    for (const max_uses of [1, 5, 25]) await ada.invites.create(conversation_id, { max_uses })
+    const { page } = await visit(url)
+    await page.addInitScript(`navigator.setAppBadge = async (count) => { window.badge = count }
+      navigator.clearAppBadge = async () => { window.badge = 'none' }`)
+    await page.reload()
+    await signIn(page, 'ada')
+    await page.goto(`${url}/#/c/${conversation_id}/details/about`)
+    await page.fill('.details [name=topic]', 'x'.repeat(250))
+    await page.press('.details [name=topic]', 'Enter')
+    await page.waitForSelector('.said:has-text("Saved")')
+    expect((await ada.conversations.get(conversation_id)).topic).toHaveLength(250)
+    await page.goto(`${url}/#/c/${conversation_id}/details/invites`)
+    const BUTTONS = '.invite .items button'
+    await page.waitForSelector(`${BUTTONS} >> nth=2`)
+    expect(await page.evaluate(`[...document.querySelectorAll('${BUTTONS}')].map(({ tabIndex }) => tabIndex)`)).toEqual(
+      [0, -1, -1],
+    )
+    await page.press(`${BUTTONS} >> nth=0`, 'ArrowDown')
+    expect(await page.evaluate(`[...document.querySelectorAll('${BUTTONS}')].indexOf(document.activeElement)`)).toBe(1)
+    expect(await page.evaluate('window.badge')).toBe(0)
+    await page.click('.sidebar > header .menu > button')
+    await page.click('.sidebar .panel button:text-is("Sign out")')
+    await page.waitForSelector('[name=email]')
+    expect(await page.evaluate('window.badge')).toBe('none')
+    expect(problems).toEqual([])
+  })
 
   it('tell a member whose link creates no accounts', async () => {
     const { url, visit, problems } = await openStage({})
@@ -103,5 +133,5 @@ describe.skipIf(!hasBrowser)('the details of a conversation', () => {
     await page.click('.details .invite button:has-text("Copy invite link")')
     await page.waitForSelector('.details .made-invite small:has-text("It creates no accounts")')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 })

@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)('the page of the API', () => {
     await page.click('button:text("Stop")')
     await page.waitForSelector('button:text("Stop")', { state: 'detached' })
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('is dark and German where the browser is', async () => {
     const { url, visit, problems } = await openStage({})
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)('the page of the API', () => {
     await page.waitForSelector('html[lang=de] h3:text("Ausprobieren")')
     await look(page, 'docs-german')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 })
 
 it.each([

@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('emoji in the web chat', () => {
     await page.press(BOX, 'Enter')
     await page.waitForSelector('.message:not([data-pending]):has-text("At 12:30")')
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 
   it('are chosen by search, categories and arrows, in a tone of skin that is kept, as are the last ones', async () => {
     const { page, problems } = await openRoom()
@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)('emoji in the web chat', () => {
     await page.click('.message .panel button:text-is("🎉")')
     await page.waitForSelector('.reaction[aria-label="🎉, 1 reaction"]')
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 
   it('have German names in a page in German, and those in English too, on a phone', async () => {
     const { page, problems } = await openRoom({
@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)('emoji in the web chat', () => {
     await page.tap(`${CELL}[aria-label=Konfettibombe]`)
     await expectText(page, '🎉')
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 
   it('are loaded with the first one that is looked for, and rendered as far as they are seen soon', async () => {
     const { page, problems } = await openRoom()
@@ -152,5 +152,5 @@ describe.skipIf(!hasBrowser)('emoji in the web chat', () => {
     }`)
     await expect.poll(count, TIMEOUT).toBeGreaterThan(96)
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 })

@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('a page of another site', () => {
       await page.goto(service.url)
       expect(await page.evaluate(`fetch('/api/auth/me').then((response) => response.status)`)).toBe(200)
     },
-    60_000,
+    120_000,
   )
 
   it.each(places.filter(([, host, security]) => host === 'localhost' || security === ANYWHERE))(
@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)('a page of another site', () => {
         session: 401,
       })
     },
-    60_000,
+    120_000,
   )
 })
 

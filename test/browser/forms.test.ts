@@ -4,7 +4,7 @@ import { hasBrowser, openBrowser, type Page } from '../support/browser.ts'
 import { startService } from '../support/service.ts'
 
 describe.skipIf(!hasBrowser)('the forms of mailed links in a browser', () => {
-  it('set a password, confirm an address and make an account, without a script', { timeout: 60_000 }, async () => {
+  it('set a password, confirm an address and make an account, without a script', { timeout: 120_000 }, async () => {
     const tokens: string[] = []
     const service = await startService('sqlite::memory:', {
       ports: {
@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)('the forms of mailed links in a browser', () => {
       email_verified: false,
     })
     await service.chat.emails.sendVerification(await service.chat.users.actor(user.id))
-    await expect.poll(() => tokens.filter(Boolean), { timeout: 20_000 }).toHaveLength(1)
+    await expect.poll(() => tokens.filter(Boolean), { timeout: 60_000 }).toHaveLength(1)
     await page.goto(`${service.base_url}/account/verify-email#token=${tokens.find(Boolean)}`)
     expect((await service.chat.users.find(OPERATOR, 'grace')).email_verified).toBe(false)
     await page.click('button')

@@ -205,12 +205,12 @@ export function screensOf(places: Places): Screens {
     },
     welcome: { welcome: { at: `/welcome/${places.welcome}`, sign: 'input[name=password]', as: null } },
     reset: {
-      reset: { at: `/reset/${TOKEN}`, sign: 'input[name=password]', as: null },
+      reset: { at: `/reset/${places.reset}`, sign: 'input[name=password]', as: null },
       'reset-cut': { at: '/reset/a', sign: '[role=alert]', as: null },
     },
-    verify: { verify: { at: `/verify/${TOKEN}`, sign: 'button', as: null } },
-    'change-email': { 'change-email': { at: `/change-email/${TOKEN}`, sign: 'button', as: null } },
-    undo: { undo: { at: `/undo/${TOKEN}`, sign: 'button', as: null } },
+    verify: { verify: { at: `/verify/${TOKEN}`, sign: '[role=alert]', as: null } },
+    'change-email': { 'change-email': { at: `/change-email/${TOKEN}`, sign: '[role=alert]', as: null } },
+    undo: { undo: { at: `/undo/${TOKEN}`, sign: '[role=alert]', as: null } },
     'signed-out': {
       'sign-in': { at: '/', sign: 'input[name=password]', as: null },
       forgotten: {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createChatClient } from '../../lib/client/index.ts'
+import { OPERATOR } from '../../lib/index.ts'
 import { LOGO, PASSWORD, type Pictured, type Story } from './pictured.ts'
 
 /** A word of the length that names may have, and one that is written from right to left. */
@@ -23,6 +24,8 @@ export interface Places extends Story {
   /** The tokens of invites: one that was revoked, and one to the service. */
   used: string
   welcome: string
+  /** The token of a link that sets a new password. */
+  reset: string
 }
 
 /** Adds what the story of the documentation leaves out: nothing at all, too much of all, and what went wrong. */
@@ -130,5 +133,6 @@ export async function tellMore({ url, chat, pass, asked }: Pictured, story: Stor
     webhook_id: webhook.id,
     used: revoked.token ?? '',
     welcome: later?.token ?? '',
+    reset: (await chat.resets.issue(OPERATOR, { email: 'maximilian@example.org' })).token,
   }
 }

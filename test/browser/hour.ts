@@ -150,11 +150,15 @@ export async function beginHour(seed: number, count: number): Promise<Hour> {
       await client.messages.postRoot(roomOf({ client, ...person }), { role: 'assistant', content: 'What runs?' })
     },
     file: async (person) => {
-      const buffer = Buffer.from(`A file of ${person.name}`)
       const { page } = person
-      await page.setInputFiles('.conversation .composer input[type=file]', [
-        { name: 'notes.txt', mimeType: 'text/plain', buffer },
-      ])
+      // `setInputFiles` would keep the field, and all around it, until the page is closed.
+      await page.evaluate(`(() => {
+        const data = new DataTransfer()
+        data.items.add(new File(['A file of ${person.name}'], 'notes.txt', { type: 'text/plain' }))
+        const field = document.querySelector('.conversation .composer input[type=file]')
+        field.files = data.files
+        field.dispatchEvent(new Event('change', { bubbles: true }))
+      })()`)
       const text = textOf(person, 'attaches')
       await page.fill('.conversation .composer textarea', text)
       await page.click('.conversation .composer .send:not([disabled])')

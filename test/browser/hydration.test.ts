@@ -68,5 +68,5 @@ describe.skipIf(!hasBrowser)('a page that the server has rendered', () => {
     expect(
       await page.evaluate(`[errors, kept === document.querySelector('p'), document.querySelector('main').innerHTML]`),
     ).toEqual([[], true, 'ada: ready, 2 threads<p>Does it run?</p><p>It runs.</p>'])
-  }, 60_000)
+  })
 })

@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)('the inbox of the web chat', () => {
     await expect.poll(async () => (await rows()).length).toBe(3)
     expect(await page.locator('.inbox a[data-unread=true]').allTextContents()).toEqual([])
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('stands beside the threads that one follows, those with news first', async () => {
     const { url, visit, problems } = await openStage({})
@@ -90,5 +90,5 @@ describe.skipIf(!hasBrowser)('the inbox of the web chat', () => {
     await page.click('.inbox a:has-text("Others")')
     await page.waitForSelector('.thread .message:has-text("None")')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 })

@@ -146,6 +146,7 @@ describe.skipIf(!hasBrowser)('by keys alone', () => {
 
     await grace.messages.postRoot(conversation_id, { content: 'Then we ship' })
     await page.waitForSelector('.message:has-text("Then we ship")')
+    await expect.poll(() => page.evaluate('said'), { timeout: 30_000 }).not.toEqual([])
     await grace.messages.reply(message.id, { content: 'Since when?' })
     await page.waitForSelector('.row:has-text("1 reply")')
     await page.evaluate(`document.querySelector('.conversation .composer textarea').focus()`)
@@ -245,9 +246,12 @@ describe.skipIf(!hasBrowser)('by keys alone', () => {
     await page.keyboard.type('Why?')
     await page.keyboard.press('Enter')
     const first = await puppet.asked()
+    const said = () => page.evaluate('said.at(-1)')
+    await expect.poll(said, { timeout: 30_000 }).toBe('Assistant is answering.')
     first.say('By steam.')
     first.end()
     await page.waitForSelector('.message:not([data-pending]):has-text("By steam.")')
+    await expect.poll(said, { timeout: 30_000 }).toBe('Assistant has answered.')
     await goToMessage(page, 'By steam.')
     await page.keyboard.press('t')
     await page.waitForSelector('textarea[aria-label="Reply"]:focus')
@@ -256,12 +260,17 @@ describe.skipIf(!hasBrowser)('by keys alone', () => {
     const second = await puppet.asked()
     second.say('Very')
     await page.waitForSelector('.thread .message:has-text("Very")')
+    await expect.poll(said, { timeout: 30_000 }).toBe('Assistant is answering.')
     await press(page, 'Stop')
     await second.aborted
+    await expect.poll(said, { timeout: 30_000 }).toBe('Assistant: Stopped.')
     expect(await page.evaluate('said')).toMatchInlineSnapshot(`
       [
         "3 names, arrows choose one.",
+        "Assistant is answering.",
         "Assistant has answered.",
+        "Assistant is answering.",
+        "Assistant: Stopped.",
       ]
     `)
     expect(problems).toEqual([])

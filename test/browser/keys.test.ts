@@ -47,6 +47,13 @@ describe.skipIf(!hasBrowser)('the keys of the web chat', () => {
     await page.waitForSelector('.conversation h2:text-is("Engines")')
     await page.press(BOX, 'Alt+Shift+ArrowDown')
     await page.waitForSelector('.conversation h2:text-is("Wheels")')
+    // Also what a section hides.
+    await page.press('.section-head:has-text("Rooms") [aria-expanded]', 'Enter')
+    await page.waitForSelector('.conversations a', { state: 'detached' })
+    await page.press(BOX, 'Alt+ArrowUp')
+    await page.waitForSelector('.conversation h2:text-is("Steam")')
+    await page.press('.section-head:has-text("Rooms") [aria-expanded]', 'Enter')
+    await page.waitForSelector('.conversations a[aria-current=page]:has-text("Steam")')
 
     await page.press(BOX, '?')
     expect(await page.inputValue(BOX)).toBe('?')
@@ -57,6 +64,7 @@ describe.skipIf(!hasBrowser)('the keys of the web chat', () => {
     await look(page, 'keys')
     await lookInModes(page, 'keys')
     await page.press('dialog', 'Escape')
+    await page.waitForSelector('dialog', { state: 'detached' })
     await page.press('#conversation-title', '?')
     await page.waitForSelector('dialog .key-sheet')
     await page.press('dialog', 'Escape')
@@ -69,7 +77,7 @@ describe.skipIf(!hasBrowser)('the keys of the web chat', () => {
     await page.waitForSelector('dialog .key-sheet')
     expect(await page.locator('dialog').allTextContents()).toHaveLength(1)
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 
   it('are what the user prefers: Enter begins a line, and Shift Enter sends; rows are closer', async () => {
     const { page, url, conversation_id, problems } = await openRooms()
@@ -87,7 +95,7 @@ describe.skipIf(!hasBrowser)('the keys of the web chat', () => {
     await page.waitForSelector('.message:not([data-pending]):has-text("one")')
     await look(page, 'compact')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('are asked for notifications after a click only, which is offered once, after the first post', async () => {
     const { page, url, conversation_id, problems } = await openRooms()
@@ -112,7 +120,42 @@ describe.skipIf(!hasBrowser)('the keys of the web chat', () => {
     await expect.poll(() => page.evaluate('globalThis.asked'), TIMEOUT).toBe(true)
     await page.waitForSelector('.update', { state: 'detached' })
     expect(problems).toEqual([])
-  }, 60_000)
+  })
+
+  it('walk through all rooms of a long list, of which only a part is read and rendered', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { ada, signIn, conversation_id } = await openTalk(url)
+    for (let n = 0; n < 130; n++) await ada.conversations.create({ title: `Room ${n}` })
+    const { page } = await visit(url)
+    await signIn(page, 'ada')
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.waitForSelector('.conversation h2:text-is("Engines")')
+    // The oldest is not listed yet: the first one is next.
+    await page.press(BOX, 'Alt+ArrowDown')
+    for (let n = 129; n >= 0; n--) {
+      await page.waitForSelector(`.conversation h2:text-is("Room ${n}")`)
+      await page.press(BOX, 'Alt+ArrowDown')
+    }
+    await page.waitForSelector('.conversation h2:text-is("Engines")')
+    await page.waitForSelector('.conversations a[aria-current=page]:has-text("Engines")')
+    await page.press(BOX, 'Alt+ArrowUp')
+    await page.waitForSelector('.conversation h2:text-is("Room 0")')
+    expect(problems).toEqual([])
+  }, 240_000)
+
+  it('of a composition send nothing, also where a browser reports its end first', async () => {
+    const { page, url, conversation_id, problems } = await openRooms()
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.fill(BOX, 'ねこ')
+    const isTaken = await page.evaluate(`(() => {
+      const options = { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }
+      return !document.querySelector('${BOX}').dispatchEvent(new KeyboardEvent('keydown', options))
+    })()`)
+    expect([isTaken, await page.inputValue(BOX)]).toEqual([false, 'ねこ'])
+    await page.press(BOX, 'Enter')
+    await page.waitForSelector('.message:has-text("ねこ")')
+    expect(problems).toEqual([])
+  })
 
   it('mark everything as read in any number of rooms, also from the box, and so does the button of the inbox', async () => {
     const { url, visit, problems } = await openStage({})

@@ -75,5 +75,5 @@ describe.skipIf(!hasBrowser)('the web chat, when the service is killed', () => {
     expect(await textsOf(page)).toEqual(all)
     expect((await ada.threads.tree(root.id)).messages.map(({ content }) => content)).toEqual(all)
     expect(await page.evaluate(`Object.keys(localStorage).filter((key) => key.startsWith('chat:unsent:'))`)).toEqual([])
-  }, 60_000)
+  })
 })

@@ -69,5 +69,5 @@ describe.skipIf(!hasBrowser)('the pictures of a message', () => {
     await page.waitForSelector('.details [aria-label="Show picture-5.png"]:focus')
     await look(page, 'details-pictures')
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 })

@@ -31,5 +31,5 @@ it.skipIf(!hasBrowser)(
     }
     expect(stage.problems).toEqual([])
   },
-  60_000,
+  120_000,
 )

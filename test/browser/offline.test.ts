@@ -21,7 +21,7 @@ const ALL = `new Promise((resolve) => {
     }
   }
 })`
-const POLL = { timeout: 15_000 }
+const POLL = { timeout: 60_000 }
 const ENTRIES = `${ALL}.then((all) => all.map(({ path }) => path))`
 const TEXTS = `${ALL}.then((all) => all.map(({ text }) => text).join())`
 
@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     expect(paths).toEqual(expect.arrayContaining(['/', '/icon.svg']))
     expect(paths.filter((path) => !/^\/(assets\/[\w.-]+|icon\.svg)?$/.test(path))).toEqual([])
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('sends what was posted without a network when the page is opened again, once and in order', async () => {
     const { url, visit, problems } = await openStage({})
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     expect((await ada.threads.list(conversation_id)).threads).toHaveLength(2)
     expect(await again.evaluate(UNSENT)).toEqual([])
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('sends what failed when the network is back, also for a thread that is not open', async () => {
     const { url, visit, problems } = await openStage({})
@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     expect((await ada.threads.tree(root.id)).messages).toHaveLength(2)
     expect(await other.evaluate(UNSENT)).toEqual([])
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('shows what was seen, and forgets what is deleted, or left, and everything at a sign-out', async () => {
     const { url, visit, problems } = await openStage({})
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     await expect.poll(() => page.evaluate(ENTRIES), POLL).toEqual(['/api/features'])
     // What is read again of a conversation that grace is no longer in.
     expect(problems.filter((each) => !each.includes('status of 404'))).toEqual([])
-  }, 60_000)
+  })
 
   it('forgets what was removed while no page was open, and keeps the rest', async () => {
     const { url, visit, problems } = await openStage({})
@@ -189,7 +189,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     await again.waitForSelector('.thread .error, .thread [role=alert]')
     expect(await again.locator('.message').allTextContents()).toEqual([])
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 
   it('forgets what was seen before where the service no longer knows what has happened since', async () => {
     const { url, visit } = await openStage({})
@@ -215,7 +215,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     const again = await context.newPage()
     await again.goto(`${url}/#/`)
     await expect.poll(() => again.evaluate(ENTRIES), POLL).not.toContain(`/api/threads/${root.id}/messages`)
-  }, 60_000)
+  })
 
   it('offers a new version, and goes on with it', async () => {
     let version = ''
@@ -242,5 +242,5 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     await page.waitForSelector('.conversations a')
     expect(await page.evaluate('window.isOld')).toBeUndefined()
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 })

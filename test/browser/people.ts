@@ -2,7 +2,7 @@ import { expect, onTestFinished } from 'vitest'
 import { serve } from '../../lib/http/node/serve.ts'
 import { type Actor, type Chat, createChatService, openStorage, type Ports, parseConfig } from '../../lib/index.ts'
 import { createWebChat, type WebChat, type WebChatOptions } from '../../lib/web/index.ts'
-import { type Browser, type BrowserContext, type ContextOptions, openBrowser, type Page } from '../support/browser.ts'
+import { type BrowserContext, type ContextOptions, openBrowser, type Page } from '../support/browser.ts'
 
 export const PASSWORD = 'correct horse battery'
 
@@ -18,7 +18,6 @@ export interface Visitor {
 /** A service with its page, and a browser. */
 export interface Stage {
   url: string
-  browser: Browser
   chat: Chat
   /** @param options the device */
   visit(address: string, options?: ContextOptions): Promise<Visitor>
@@ -45,7 +44,6 @@ export async function openStage(
   const problems: string[] = []
   return {
     url: server.url,
-    browser,
     chat,
     problems,
     async visit(address, options) {

@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('the photo of a user', () => {
       expect(await page.evaluate(exchange(type))).toEqual([type, 60, 40, true])
     await page.evaluate('client.auth.removeAvatar()')
     expect((await talk.ada.auth.me()).user.avatar_url).toBeUndefined()
-  }, 60_000)
+  })
 
   it('is shown wherever the person is, and another one without a reload; letters where it is broken', async () => {
     const { url, visit, problems } = await openStage({})
@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('the photo of a user', () => {
     await grace.auth.removeAvatar()
     for (const place of places) await page.waitForSelector(`${place} .avatar[data-initials="G"]`)
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 
   it('is chosen from the own card, cropped by keys to 512 pixels a side, and removed in the account', async () => {
     const { url, visit, problems } = await openStage({})
@@ -126,5 +126,5 @@ describe.skipIf(!hasBrowser)('the photo of a user', () => {
     await page.waitForSelector('.sidebar > header .avatar[data-initials]')
     expect((await ada.auth.me()).user.avatar_url).toBeUndefined()
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 })

@@ -2,11 +2,24 @@
 // fixed, so that a picture changes only when the page has.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { defineTool } from '../../lib/index.ts'
 import { type BrowserContext, launchBrowser, type Page } from '../support/browser.ts'
 import { drawIcons } from './icons.ts'
 import { openPictured, PASSWORD, type Pictured, tell } from './pictured.ts'
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url))
+
+/** What the assistant orders with, once Ada or another owner has approved it. */
+const order = defineTool({
+  description: 'Orders from a supplier',
+  title: 'Order',
+  input: {
+    json_schema: { type: 'object' },
+    validate: (value: unknown) => ({ value: value as Record<string, unknown> }),
+  },
+  approval: { by: 'admins' },
+  run: () => 'ordered',
+})
 
 const PHONE = { viewport: { width: 390, height: 720 }, hasTouch: true, isMobile: true }
 
@@ -86,6 +99,13 @@ try {
   await take(branded, 'brand', { at: (await tell(branded)).engine.replace(/^/, '/c/') })
   await branded.close()
 
+  const deciding = await openPictured({}, { assistant: { name: 'Babbage', tools: ['order'] } }, { tools: { order } })
+  await take(deciding, 'approval', {
+    at: await askToOrder(deciding),
+    act: (page) => page.waitForSelector('.thread .approval button:text-is("Approve")'),
+  })
+  await deciding.close()
+
   const fresh = await openPictured()
   await take(fresh, 'first-run', { at: '/', isSignedOut: true, act: setUp })
   await fresh.close()
@@ -100,6 +120,19 @@ try {
   })
 } finally {
   await browser.close()
+}
+
+/** Ada asks for more cards, and the assistant calls a tool on which she decides. @returns the place of the thread */
+async function askToOrder(service: Pictured): Promise<string> {
+  const { people, engine, root } = await tell(service)
+  service.pass()
+  await people.ada.messages.reply(root, { role: 'assistant', content: 'Order thirty more cards for Monday, please.' })
+  const answer = await service.asked()
+  const input = { supplier: 'Jacquard & Sons', item: 'punched cards', count: 30, deliver_by: '2026-03-09' }
+  answer.say('I have found a supplier who delivers by then.', { tool_call: { name: 'order', input } })
+  answer.end()
+  await service.chat.idle()
+  return `/c/${engine}/t/${root}`
 }
 
 async function setUp(page: Page): Promise<void> {

@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)('what leads to a message, a room or a person', () =
     await page.goto(`${url}/#/c/${conversation_id}/details/pins`)
     await page.waitForSelector(`.pins a[href="#/c/${conversation_id}/t/${message_id}/m/${message_id}"]`)
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('shows a room by its icon, or #, where it is found, and a person by the photo', async () => {
     const { url, visit, problems } = await openStage({})
@@ -54,7 +54,46 @@ describe.skipIf(!hasBrowser)('what leads to a message, a room or a person', () =
     await page.waitForSelector('.inbox a:has-text("Later")')
     expect(await signOf('.inbox')).toEqual(['#'])
     expect(problems).toEqual([])
-  }, 60_000)
+  })
+
+  it('begins where the user was, unless that is left or archived, or a phone shows the list', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { ada, conversation_id, signIn } = await openTalk(url)
+    const { conversation_id: other } = await ada.conversations.create({ title: 'Weaving' })
+    const { page } = await visit(url)
+    await signIn(page, 'ada')
+    await page.waitForSelector('.nothing p:text-is("Choose a room or a person.")')
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.waitForSelector('.conversation h2:text-is("Engines")')
+    await page.goto(`${url}/#/threads`)
+    await page.waitForSelector('.settings h2:text-is("Threads")')
+    await page.click('.settings .close')
+    await page.waitForSelector('.conversation h2:text-is("Engines")')
+    await page.goto('about:blank')
+    await page.goto(url)
+    await page.waitForSelector('.conversation h2:text-is("Engines")')
+    expect(await hashOf(page)).toBe(`#/c/${conversation_id}`)
+
+    await page.goto(`${url}/#/c/${other}/details/about`)
+    await page.click('.details button:text-is("Archive")')
+    await page.waitForSelector('.nothing p')
+    expect(await hashOf(page)).toBe('#/')
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.waitForSelector('.conversation h2:text-is("Engines")')
+    await page.setViewportSize({ width: 390, height: 780 })
+    await page.click('.conversation > header .back')
+    await page.waitForSelector('.sidebar a:has-text("Engines"):visible')
+    await page.reload()
+    await page.waitForSelector('.sidebar a:has-text("Engines"):visible')
+    expect(await hashOf(page)).toBe('#/')
+
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.click('.sidebar > header .menu > button')
+    await page.click('.sidebar .panel button:text-is("Sign out")')
+    await page.waitForSelector('[name=email]')
+    expect(await page.evaluate('Object.keys(localStorage)')).toEqual([])
+    expect(problems).toEqual([])
+  })
 
   it('closes the card of a person with a step back', async () => {
     const { url, visit, problems } = await openStage({})
@@ -70,7 +109,7 @@ describe.skipIf(!hasBrowser)('what leads to a message, a room or a person', () =
     await page.waitForSelector('.profile-card', { state: 'detached' })
     await page.waitForSelector('.settings h2:text-is("Threads")')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('names those who have left, and what an application has written', async () => {
     const { url, visit, chat, problems } = await openStage({})
@@ -87,7 +126,7 @@ describe.skipIf(!hasBrowser)('what leads to a message, a room or a person', () =
     await page.waitForSelector('.message:has-text("Does it run?") .author:text-is("Grace Hopper")')
     await page.waitForSelector('.message:has-text("At last") .quote:has-text("App: Coal is here")')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('reads names again when events were missed', async () => {
     const { url, visit, problems } = await openStage({})
@@ -118,5 +157,5 @@ describe.skipIf(!hasBrowser)('what leads to a message, a room or a person', () =
     proceed()
     await page.waitForSelector('.message .author:text-is("Grace Hopper")')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 })

@@ -33,5 +33,5 @@ describe.skipIf(!hasBrowser)('a sign-in with a provider in the web chat', () => 
     expect(page.url()).toBe(link)
     // The page of the provider loads fonts of another host.
     expect(problems.filter((each) => !each.includes('ERR_NAME_NOT_RESOLVED'))).toEqual([])
-  }, 60_000)
+  })
 })

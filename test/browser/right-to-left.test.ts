@@ -63,5 +63,5 @@ describe.skipIf(!hasBrowser)('the web chat from right to left', () => {
     await page.waitForSelector('.thread .messages > [data-target=true] .mention')
     await look(page, 'rtl-thread')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 })

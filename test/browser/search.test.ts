@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     await page.press('[role=combobox]', 'Enter')
     await page.waitForSelector('.search [role=status]:text-is("No matches for “nowhere at all”.")')
     expect(stage.problems).toEqual([])
-  }, 90_000)
+  })
 
   it('takes filters as they are typed, and the last word before it is whole', async () => {
     const stage = await openStage({})
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     await page.press('.search [type=search]', 'Enter')
     await page.waitForSelector('.found mark:text-is("steam")')
     expect(stage.problems).toEqual([])
-  }, 60_000)
+  })
 
   it('finds rooms and people beside the messages, and is narrowed to a room from there', async () => {
     const stage = await openStage({})
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     await page.click('button:has-text("Grace Hopper")')
     await page.waitForSelector('#conversation-title:text-is("Grace Hopper")')
     expect(stage.problems).toEqual([])
-  }, 60_000)
+  })
 
   it('goes on by itself while the service returns parts of a long search', async () => {
     const stage = await openStage({}, { search: { budget_ms: 50 } })
@@ -181,5 +181,5 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     await expectOne(page, '.found .excerpt:has-text("A kettle makes steam")')
     expect(await page.evaluate(partial)).toBe(2)
     expect(stage.problems).toEqual([])
-  }, 60_000)
+  })
 })

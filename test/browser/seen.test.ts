@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     expect((await marks()).length - before).toBeGreaterThanOrEqual(1)
     expect((await marks()).length - before).toBeLessThanOrEqual(2 + Math.floor((performance.now() - begun) / 1_000))
     expect((await marks()).every(({ path, keepalive }) => path.includes('/conversations/') && keepalive)).toBe(true)
-  }, 60_000)
+  })
 
   it('are those whose end stays in view: not of a long message that begins there, nor those that are scrolled past', async () => {
     const { page, conversation_id, show, post, unread, shown, marks } = await openRoom()
@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     await page.evaluate('at(100000)')
     await expect.poll(unread).toBe(0)
     expect((await marks()).at(-1)).toMatchObject({ message_id: far })
-  }, 60_000)
+  })
 
   it('are none while the page is hidden or has lost the focus', async () => {
     const { page, conversation_id, show, post, unread, shown, marks } = await openRoom()
@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     expect(await marks()).toEqual([])
     await page.evaluate('hidePage("visible")')
     await expect.poll(unread).toBe(0)
-  }, 60_000)
+  })
 
   it('are read although the page is left before the second has passed', async () => {
     const { page, url, conversation_id, show, post, unread, shown, marks } = await openRoom()
@@ -177,7 +177,7 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     expect((await marks()).length).toBe(1)
     await page.goto(`${url}/healthz`)
     await expect.poll(unread).toBe(0)
-  }, 60_000)
+  })
 
   it('of a thread are read in the thread alone, and with all messages in view those before them', async () => {
     const { ada, grace, conversation_id, show, post, shown, unread, marks } = await openRoom()
@@ -194,7 +194,7 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     await grace.messages.reply(other, { content: 'So does this.' })
     await expect.poll(unread).toBe(0)
     expect((await marks()).every((mark) => 'all' in mark)).toBe(true)
-  }, 60_000)
+  })
 
   it('stay unread that the user marks so, until they come into view again', async () => {
     const { page, conversation_id, show, post, unread, shown } = await openRoom()
@@ -210,7 +210,7 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     await passed(100)
     await page.evaluate('list.style.display = "block"')
     await expect.poll(unread).toBe(0)
-  }, 60_000)
+  })
 
   it('are read in React, where a message that is rendered anew stays in view', async () => {
     const { page, ada, conversation_id, post, unread } = await openRoom()
@@ -230,5 +230,5 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
       await passed(200)
     }
     expect(await unread()).toBe(0)
-  }, 60_000)
+  })
 })

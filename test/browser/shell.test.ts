@@ -71,5 +71,5 @@ it.skipIf(!hasBrowser)(
     expect(heights[2]).toBeLessThanOrEqual(320)
     expect(await page.evaluate(`document.querySelector('.composer textarea').style.height`)).toBe('')
   },
-  60_000,
+  120_000,
 )

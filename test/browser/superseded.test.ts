@@ -62,6 +62,6 @@ describe.skipIf(!hasBrowser)('what was rendered before', () => {
       else expect(kept).toBeGreaterThan(RENDERS / 2)
       expect(problems).toEqual([])
     },
-    60_000,
+    120_000,
   )
 })

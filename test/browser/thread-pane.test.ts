@@ -33,6 +33,48 @@ describe.skipIf(!hasBrowser)('the pane of a thread in the web chat', () => {
     expect(problems).toEqual([])
   }, 180_000)
 
+  it('keeps what is unread from a message on until it is opened anew, flat and as a tree', async () => {
+    const { page, reply, root_id, open, unread, problems } = await openThread(3)
+    for (const view of ['flat', 'tree']) {
+      await open()
+      if (view === 'tree') await chooseOfThread(page, 'As a tree')
+      await expect.poll(unread, POLL).toBe(0)
+      await page.waitForSelector('.thread [role=log] .message:has-text("Reply 1.") .actions button', {
+        state: 'attached',
+      })
+      await page.evaluate(
+        `[...document.querySelectorAll('.thread [data-message-id]')].find((row) => row.textContent.includes('Reply 1.')).focus()`,
+      )
+      await page.press(':focus', 'u')
+      await page.waitForSelector('.thread li:has-text("Reply 1.") > .unread-from')
+      await expect.poll(unread, POLL).toBeGreaterThan(1)
+      const before = await unread()
+      await reply(root_id, `More in a ${view}`)
+      await page.waitForSelector(`.thread .message:has-text("More in a ${view}")`)
+      await page.evaluate(`new Promise((resolve) => setTimeout(resolve, 1500))`)
+      expect(await unread()).toBe(before + 1)
+      await page.press('.thread .composer textarea', 'Escape')
+      await page.waitForSelector('.thread', { state: 'detached' })
+    }
+    await page.click('.thread-line')
+    await expect.poll(unread, POLL).toBe(0)
+    expect(problems).toEqual([])
+  }, 120_000)
+
+  it('ends an edit by Escape before it is closed, also with the focus elsewhere', async () => {
+    const { page, ada, root_id, open, problems } = await openThread(1)
+    await ada.messages.reply(root_id, { content: 'My own' })
+    await open()
+    await choose(page, 'My own', 'Edit')
+    await page.waitForSelector('.thread .edit textarea:focus')
+    await page.press('.thread .composer textarea', 'Escape')
+    await page.waitForSelector('.thread .edit', { state: 'detached' })
+    await page.waitForSelector('.thread .composer')
+    await page.press('.thread .composer textarea', 'Escape')
+    await page.waitForSelector('.thread', { state: 'detached' })
+    expect(problems).toEqual([])
+  }, 120_000)
+
   it('has a title that its author changes, and a menu: follow, mark unread, copy link, as a tree', async () => {
     const { ada, grace, page, root_id, ids, reply, open, unread, url, visit, signIn, conversation_id, problems } =
       await openThread(1)

@@ -37,5 +37,5 @@ it.skipIf(!hasBrowser).each([
     expect(await timeOf('.pins')).toMatch(withTime)
     expect(stage.problems).toEqual([])
   },
-  60_000,
+  120_000,
 )

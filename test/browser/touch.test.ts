@@ -6,6 +6,24 @@ import { openTalk } from './talk.ts'
 
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true }
 
+/** What can be tapped, and has less than 44 pixels in a direction. Words within a text, such as names and links, are as high as it is. */
+const SMALL = `(() => {
+  const controls = 'a[href], button, input:not([type=file]), select, textarea, summary'
+  return [...document.querySelectorAll(controls)].flatMap((each) => {
+    if (each.closest('.markdown, .hidden') || each.matches('.author, .link') || !each.checkVisibility({ visibilityProperty: true }))
+      return []
+    const target = each.closest('label') ?? each
+    target.scrollIntoView({ block: 'center', inline: 'center' })
+    const { left, right, top, bottom } = target.getBoundingClientRect()
+    const isIn = (dx, dy) => {
+      const at = document.elementFromPoint((left + right) / 2 + dx, (top + bottom) / 2 + dy)
+      return !at || target.contains(at)
+    }
+    const isLarge = isIn(-21, 0) && isIn(21, 0) && isIn(0, -21) && isIn(0, 21)
+    return isLarge ? [] : each.ariaLabel ?? each.textContent
+  })
+})()`
+
 describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
   it('opens the menu of a message, reacts with it and edits, wherever the message is', async () => {
     const { url, visit, problems } = await openStage({})
@@ -53,15 +71,55 @@ describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
     ).toEqual([true, true, true, true, true])
     await page.tap('.message:has-text("Line 11") .panel button:text-is("Edit")')
     await page.fill('.edit textarea', 'Line eleven')
+    await page.press('.edit textarea', 'Enter')
+    expect(await page.inputValue('.edit textarea')).toBe('Line eleven\n')
     await page.tap('.edit button[type=submit]')
     await expectOne(page, '.message:has-text("Line eleven")')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
+
+  it('has targets of 44 pixels', async () => {
+    const { url, visit, problems } = await openStage({}, { assistant: { provider: 'echo' } })
+    const { page } = await visit(url, PHONE)
+    const { ada, grace, conversation_id, signIn } = await openTalk(url)
+    await page.reload()
+    const { message } = await grace.messages.postRoot(conversation_id, { content: 'Does it run, @ada?' })
+    await grace.messages.reply(message.id, { content: 'It did.' })
+    await ada.reactions.add(message.id, '👍')
+    for (const content of ['Let me see.', 'It runs.']) await ada.messages.postRoot(conversation_id, { content })
+    const small = () => page.evaluate(SMALL)
+    await page.waitForSelector('[name=password]')
+    await expect.poll(small, { timeout: 30_000 }).toEqual([])
+    await signIn(page, 'ada')
+    for (const [route, place] of [
+      ['', '.section-head'],
+      [`c/${conversation_id}`, '.reaction'],
+      [`c/${conversation_id}/t/${message.id}`, '.thread .composer .chip'],
+      [`c/${conversation_id}/details/about`, '.details select'],
+      [`c/${conversation_id}/details/people`, '.participants select'],
+      [`c/${conversation_id}/details/notifications`, '.details select'],
+      ['inbox', '.inbox li'],
+      ['search?q=run', '.inbox li'],
+      ['account/preferences', '.sheet select'],
+    ] as const) {
+      await page.goto(`${url}/#/${route}`)
+      await page.waitForSelector(`${place} >> visible=true`)
+      await expect.poll(small, { timeout: 30_000 }).toEqual([])
+    }
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.setViewportSize({ width: 390, height: 430 })
+    await page.waitForSelector('.message:has-text("It runs."):visible')
+    const isInView = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
+      [...document.querySelectorAll('.stream .message')].at(-1).getBoundingClientRect())`
+    await expect.poll(() => page.evaluate(isInView), { timeout: 30_000 }).toBe(true)
+    expect(problems).toEqual([])
+  })
 
   it('opens the menu of what a finger rests on as a sheet, and none where it scrolls; text can be selected', async () => {
     const { url, visit, problems } = await openStage({})
     const { ada, grace, signIn, conversation_id } = await openTalk(url)
-    for (const each of Array(30).keys()) await ada.messages.postRoot(conversation_id, { content: `Line ${each}` })
+    // Few enough for the row that is pressed to be in view however far the list goes on scrolling.
+    for (const each of Array(18).keys()) await ada.messages.postRoot(conversation_id, { content: `Line ${each}` })
     await grace.conversations.markRead(conversation_id, { all: true })
     const { page, context } = await visit(url, PHONE)
     await signIn(page, 'grace')
@@ -92,7 +150,7 @@ describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
     expect(page.url()).not.toContain(conversation_id)
     await page.press('.panel', 'Escape')
     await page.tap('.conversations [data-row] a')
-    await page.waitForSelector('.row:last-child .markdown:has-text("Line 29")')
+    await page.waitForSelector('.row:last-child .markdown:has-text("Line 17")')
     await page.waitForSelector('.row:last-child .actions > .menu > button')
 
     const { x, y } = await middleOf('.row:nth-last-child(4) .content')
@@ -114,7 +172,7 @@ describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
       })
       .toBe(true)
     await press('.row:nth-last-child(12) .content')
-    expect(await page.evaluate('window.opened')).toEqual(['Engines', 'Line 18'])
+    expect(await page.evaluate('window.opened')).toEqual(['Engines', 'Line 6'])
     // At the end of the screen, as wide as it is.
     expect(
       await page.evaluate(`(() => {
@@ -125,9 +183,9 @@ describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
     await look(page, 'sheet')
     await page.setViewportSize(PHONE.viewport)
     await page.tap('.panel button:text-is("Select text")')
-    expect(await page.evaluate('getSelection().toString().trim()')).toBe('Line 18')
+    expect(await page.evaluate('getSelection().toString().trim()')).toBe('Line 6')
     expect(problems).toEqual([])
-  }, 90_000)
+  })
 
   it('keeps the details of a conversation when the window becomes too narrow for both, and goes back to it', async () => {
     const { url, visit, problems } = await openStage({})
@@ -144,7 +202,7 @@ describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
     await page.click('.people-button')
     await page.waitForSelector('.details:visible')
     await page.waitForSelector('.conversation .composer:visible')
-    for (const width of [1000, 400]) {
+    for (const width of [1000, 719, 400]) {
       await page.setViewportSize({ width, height: 800 })
       await page.waitForSelector('.details:visible')
       await page.waitForSelector('.conversation .composer', { state: 'hidden' })
@@ -152,6 +210,12 @@ describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
     await page.click('.details .back')
     await page.waitForSelector('.details', { state: 'detached' })
     await page.waitForSelector('.conversation .message:visible')
+    // Below 720 pixels there is one pane.
+    await page.setViewportSize({ width: 719, height: 800 })
+    await page.waitForSelector('.sidebar', { state: 'hidden' })
+    await page.setViewportSize({ width: 720, height: 800 })
+    await page.waitForSelector('.sidebar:visible')
+    await page.waitForSelector('.conversation .message:visible')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 })

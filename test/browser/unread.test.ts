@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)('what is unread in a tree of the web chat', () => {
     await author.waitForSelector('.message:has-text("After 19") .read-by:text("Gelesen von grace")')
     await look(author, 'read-by')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('is led to in a thread that is not read to its end', async () => {
     const { url, visit, problems } = await openStage({})
@@ -75,5 +75,5 @@ describe.skipIf(!hasBrowser)('what is unread in a tree of the web chat', () => {
     await page.evaluate(`${LAST}.scrollIntoView()`)
     await page.waitForSelector('.thread .messages > li:last-child .actions button', { state: 'attached' })
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 })

@@ -72,7 +72,7 @@ it.skipIf(!hasBrowser)(
     await page.waitForSelector('.note:has-text("The assistant could not answer.")')
     expect(problems).toEqual([])
   },
-  90_000,
+  120_000,
 )
 
 it.skipIf(!hasBrowser)(
@@ -133,5 +133,5 @@ it.skipIf(!hasBrowser)(
     expect(await graces.locator('.question [aria-label=Edit]').allTextContents()).toEqual([])
     expect(problems).toEqual([])
   },
-  90_000,
+  120_000,
 )

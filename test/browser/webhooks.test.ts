@@ -5,7 +5,7 @@ import { startWebhookReceiver, type WebhookReceiver, webhooksTo } from '../suppo
 import { look, lookInModes } from './looks.ts'
 import { openStage, PASSWORD, signIn, signInAsAda } from './people.ts'
 
-const PATIENT = { timeout: 15_000, interval: 200 }
+const PATIENT = { timeout: 60_000, interval: 200 }
 
 async function openReceiver(): Promise<WebhookReceiver> {
   const receiver = await startWebhookReceiver()
@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser)('webhooks in the web chat', () => {
     await page.waitForSelector('.items li:has-text("aktiv")')
     await look(page, 'administration-de-webhooks')
     expect(problems).toEqual([])
-  }, 60_000)
+  })
 
   it('are made and changed with all that a webhook has, most of it folded', async () => {
     const receiver = await openReceiver()
@@ -282,5 +282,5 @@ describe.skipIf(!hasBrowser)('webhooks in the web chat', () => {
       expect(await page.locator('.tabs a').allTextContents()).not.toContain('Webhooks')
     }
     expect(stage.problems).toEqual([])
-  }, 60_000)
+  })
 })

@@ -274,7 +274,7 @@ describeService('a bot of the Chat SDK that pulls', { config: { attachments: { e
     })
     expect(await adapter.fetchChannelInfo!(channel)).toMatchObject({ id: channel, name: 'Engines', memberCount: 3 })
     expect(await adapter.fetchMessage!(thread, message_id)).toMatchObject({ id: message_id, text: 'second' })
-    expect(await adapter.fetchMessage!(thread, root.root_id.replace(/.$/, '0'))).toBeNull()
+    expect(await adapter.fetchMessage!(thread, grace.id)).toBeNull()
     expect(await adapter.getUser!(grace.id)).toMatchObject({ userId: grace.id, userName: 'grace', isBot: false })
     expect(await adapter.getUser!(root.root_id)).toBeNull()
     await adapter.markAsRead!(thread, root.message_id)

@@ -1,7 +1,7 @@
 import { createMockChatInstance, createMockLogger } from '@chat-adapter/tests'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createChatServerAdapter } from '../../lib/chat-sdk/index.ts'
-import type { ChatClient } from '../../lib/client/index.ts'
+import { type ChatClient, ChatError } from '../../lib/client/index.ts'
 import { openStore } from '../receive/stores.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
 
@@ -15,10 +15,15 @@ function joined(n: number) {
 }
 
 describeOnEachEmptyDatabase('a bot that pulls', (openUrl) => {
-  /** @param get reads a conversation, whose page of the feed is then asked for once */
-  async function pulling(get: () => Promise<object>) {
+  /**
+   * @param get reads a conversation, whose page of the feed is then asked for once
+   * @param stored ids of events that were handed over before a kill
+   */
+  async function pulling(get: (id: string) => Promise<object>, stored: string[] = []) {
     const opened = await openStore(await openUrl())
     onTestFinished(() => opened.close())
+    await opened.store.migrate()
+    await opened.store.apply({ source: 'chatserver', ids: stored, run() {} })
     const read = vi.fn(({ after }: { after?: string }, { signal }: { signal: AbortSignal }) => {
       if (after === undefined) return Promise.resolve({ events: [joined(1), joined(2)], position: '1.2', more: true })
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
@@ -44,12 +49,30 @@ describeOnEachEmptyDatabase('a bot that pulls', (openUrl) => {
   it('hands a page over when the service says again what it is about, and then reads on', async () => {
     const answers = [away, away]
     const bot = await pulling(() => (answers.shift() ?? (async () => ({})))())
-    await expect.poll(() => bot.read.mock.calls.length, { timeout: 10_000 }).toBe(2)
+    await expect.poll(() => bot.read.mock.calls.length, { timeout: 30_000 }).toBe(2)
     const channels = vi.mocked(bot.chat.processMemberJoinedChannel).mock.calls.map(([{ channelId }]) => channelId)
     expect(channels).toEqual(['chatserver:c1', 'chatserver:c2'])
     expect(bot.chat.getLogger().warn).toHaveBeenCalledTimes(2)
     await bot.adapter.disconnect!()
     await bot.pulled
+  })
+
+  it('reads nothing again for the events of a page that it has handed over before a kill', async () => {
+    const get = vi.fn(async (_id: string) => ({}))
+    const bot = await pulling(get, ['evt_1'])
+    await expect.poll(() => bot.read.mock.calls.length, { timeout: 30_000 }).toBe(2)
+    const channels = vi.mocked(bot.chat.processMemberJoinedChannel).mock.calls.map(([{ channelId }]) => channelId)
+    expect(channels).toEqual(['chatserver:c2'])
+    expect(new Set(get.mock.calls.map(([id]) => id))).toEqual(new Set(['c2']))
+    expect([await position(bot), (await bot.opened.ids()).toSorted()]).toEqual(['1.2', ['evt_1', 'evt_2']])
+  })
+
+  it('reports no event that it has handed over before, though it cannot be read any more', async () => {
+    const gone = () => Promise.reject(new ChatError('not_found'))
+    const bot = await pulling(gone, ['evt_2'])
+    await expect.poll(() => bot.read.mock.calls.length, { timeout: 30_000 }).toBe(2)
+    const events = vi.mocked(bot.chat.getLogger().error).mock.calls.map(([, args]) => args as { event: { id: string } })
+    expect(events.map(({ event }) => event.id)).toEqual(['evt_1'])
   })
 
   it('ends while it waits, and leaves the page for later', async () => {

@@ -4,7 +4,7 @@ import { build } from 'esbuild'
 import { expect, it } from 'vitest'
 
 /** Bundled, minified and compressed, in bytes, without the client and the receiver kit. */
-const MAX_BYTES = 5_600
+const MAX_BYTES = 5_800
 
 it(`"chat-server/chat-sdk" has at most ${MAX_BYTES} bytes, no package but that of the SDK, and nothing of the service`, async () => {
   const { outputFiles, metafile } = await build({

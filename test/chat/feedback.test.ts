@@ -1,6 +1,9 @@
 import { beforeAll, expect, it } from 'vitest'
+import { exportConversation } from '../../lib/storage/archive/conversation-export.ts'
+import { exportArchive } from '../../lib/storage/archive/export.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { describeService } from '../support/describe-service.ts'
-import { codeOf, PASSWORD, type Person, startThread } from '../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startThread } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 
 describeService('feedback and marks', (service) => {
@@ -36,6 +39,14 @@ describeService('feedback and marks', (service) => {
     const first = await root.feedback.list({ limit: 1 })
     const { feedback: rest } = await root.feedback.list({ limit: 1, after: first.next_after! })
     expect([...first.feedback, ...rest]).toEqual(feedback)
+
+    // Her erasure goes on: what she wrote is in no answer from its begin on.
+    const { db } = innerState(service)
+    await db.write((tx) =>
+      tx.run(sql`INSERT INTO erased_authors (user_id, messages, erased_at) VALUES (${grace.id}, 'keep', 1)`),
+    )
+    expect((await root.feedback.list()).feedback).toEqual([feedback[1]])
+    await db.write((tx) => tx.run(sql`DELETE FROM erased_authors`))
 
     await grace.feedback.remove(message_id)
     await grace.feedback.remove(message_id)
@@ -95,6 +106,16 @@ describeService('feedback and marks', (service) => {
     await grace.messages.edit(reply.id, { content: 'Rewritten by a model', generated: true })
     const { messages } = await ada.threads.tree(posted.message_id)
     expect(messages.map(({ generated }) => generated)).toEqual([true, true])
+    const { db } = innerState(service)
+    const lines: string[] = []
+    const write = (text: string) => void lines.push(...text.trimEnd().split('\n'))
+    await exportArchive(db, write)
+    await exportConversation(db, conversation_id, write)
+    const marks = lines.flatMap((line) => {
+      const { table, row } = JSON.parse(line)
+      return table === 'messages' && row.id === message_id ? row.generated : []
+    })
+    expect(marks).toEqual([1, 1])
     await grace.messages.edit(reply.id, { content: 'By myself', generated: false })
     await ada.messages.remove(posted.message_id)
     const { messages: later } = await ada.threads.tree(posted.message_id)

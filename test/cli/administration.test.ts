@@ -13,7 +13,11 @@ const OTHER_PASSWORD = 'another horse battery'
 describeOnEachEmptyDatabase('commands next to a serving process', (openUrl) => {
   it('take effect in it at once', { timeout: 120_000 }, async () => {
     const cwd = folder()
-    const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__URL: await openUrl() }
+    const env = {
+      CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4',
+      CHAT_DATABASE__URL: await openUrl(),
+      CHAT_GUESTS__ENABLED: 'true',
+    }
     /** The JSON document of a command under `--json`. */
     const command = async (line: string, input = '') => {
       const { code, stdout, stderr } = await run([...line.split(' '), '--json'], { cwd, env, input })
@@ -29,6 +33,9 @@ describeOnEachEmptyDatabase('commands next to a serving process', (openUrl) => {
       return person
     }
     const ada = await signIn('ada', PASSWORD)
+    const { user: guest } = await createAdminClient({ base_url: server.url }).guests.create({ token: true })
+    const { stdout: users } = await run(['user', 'list'], { cwd, env })
+    expect(users).toMatch(new RegExp(`^${guest.username} +none +guest +${guest.id}$`, 'm'))
     const { conversation_id } = await ada.conversations.create({})
     const watch = async (password: string) => {
       const { cookie } = await signInByHand(server.url, grace.email, password)
@@ -49,7 +56,7 @@ describeOnEachEmptyDatabase('commands next to a serving process', (openUrl) => {
 
     // Changed roles apply from the next request.
     await command('user set-roles --user grace --roles admin,member')
-    expect((await hopper.users.list()).users).toHaveLength(2)
+    expect((await hopper.users.list()).users).toHaveLength(3)
 
     // Her API keys are listed, and one is revoked.
     const { id } = await hopper.keys.create({ name: 'a bot' })

@@ -62,10 +62,9 @@ function poll(respond: (request: number) => Response | Error | undefined) {
 it('asks for the next events at the last id, and shows no end between two responses', async () => {
   const { calls, received, on_disconnect, end } = poll((n) => (n === 1 ? stream(READY, POST, CAUGHT_UP) : undefined))
   await vi.advanceTimersByTimeAsync(1_000)
-  const search = '?once=true&wait_seconds=25'
   expect(calls).toEqual([
-    { at: 0, search, last_event_id: null },
-    { at: 250, search, last_event_id: '2' },
+    { at: 0, search: '?once=true&wait_seconds=0', last_event_id: null },
+    { at: 250, search: '?once=true&wait_seconds=25', last_event_id: '2' },
   ])
   expect(received.map(({ event }) => event.type)).toEqual(['stream.ready', 'message.new'])
   expect(on_disconnect).not.toHaveBeenCalled()

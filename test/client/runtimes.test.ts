@@ -1,5 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
-import { createChatClient } from '../../lib/client/index.ts'
+import { createChatClient, streamMessage } from '../../lib/client/index.ts'
 
 afterEach(() => void vi.unstubAllGlobals())
 
@@ -18,6 +19,25 @@ it('sends whole queries from a runtime that has no crypto, and URL and URLSearch
   expect(urls[0]).toBe(`https://chat.test/chat/api/users?query=${encodeURIComponent('Ödön & co=+1 \uFFFD 😀')}&limit=5`)
   expect(Object.fromEntries(new URL(urls[0]!).searchParams)).toEqual({ query: 'Ödön & co=+1 \uFFFD 😀', limit: '5' })
   expect(urls[1]).toBe('https://chat.test/chat/api/users')
+})
+
+it('streams a message where there is no crypto, as a page without https has no randomUUID', async () => {
+  const keys: (string | null)[] = []
+  const fetch = async (_: unknown, { headers }: RequestInit = {}) => {
+    keys.push(new Headers(headers).get('idempotency-key'))
+    return Response.json({ message_id: 'a', root_id: 'a' })
+  }
+  vi.stubGlobal('crypto', undefined)
+  const client = createChatClient({ base_url: 'https://chat.test', fetch })
+  for (const conversation_id of ['one', 'other']) await streamMessage(client, conversation_id)
+  vi.unstubAllGlobals()
+  expect(new Set(keys).size).toBe(2)
+})
+
+it('needs no crypto anywhere', () => {
+  const files = readdirSync('lib/client', { recursive: true, encoding: 'utf8' }).filter((path) => /\.tsx?$/.test(path))
+  expect(files.length).toBeGreaterThan(50)
+  expect(files.filter((path) => /\bcrypto\b\./.test(readFileSync(`lib/client/${path}`, 'utf8')))).toEqual([])
 })
 
 it('refuses to follow events by a transport that the runtime does not have, and does not try it again', async () => {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from
 import type { Bus } from '../../lib/index.ts'
 import { sql } from '../../lib/storage/sql.ts'
 import { createTestBus } from '../support/bus.ts'
-import { createPostgresDatabase } from '../support/databases.ts'
+import { copyPostgresDatabase } from '../support/databases.ts'
 import { innerState, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 
@@ -29,7 +29,9 @@ async function startNodes(url: string, buses: [Bus, Bus], config: object = {}) {
   await ada.participants.add(conversation_id, { user_id: grace.id })
   const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'first' })
   // Alone, a process sends nothing.
-  await vi.waitUntil(() => [here, there].every(({ chat }) => !innerState(chat).cluster.isSingleNode()))
+  await vi.waitUntil(() => [here, there].every(({ chat }) => !innerState(chat).cluster.isSingleNode()), {
+    timeout: 30_000,
+  })
   return { here, there, ada, grace, conversation_id, root_id, logs }
 }
 
@@ -41,13 +43,13 @@ async function follow(node: TestService, person: Person, id?: string): Promise<T
 }
 
 describe.skipIf(!inject('postgres_url'))('two processes with a bus', () => {
-  let database: Awaited<ReturnType<typeof createPostgresDatabase>>
+  let database: Awaited<ReturnType<typeof copyPostgresDatabase>>
   let nodes: Awaited<ReturnType<typeof startNodes>>
   const bus = createTestBus()
   const ports = [bus.connect(), bus.connect()] as const
   const streams: TestStream[] = []
   beforeAll(async () => {
-    database = await createPostgresDatabase()
+    database = await copyPostgresDatabase()
     nodes = await startNodes(database.url, [...ports])
     // From now on it learns of commits by the bus alone.
     await innerState(nodes.there).streams.poller.stop()
@@ -92,7 +94,7 @@ describe.skipIf(!inject('postgres_url'))('two processes with a bus', () => {
   })
 
   it('publish nothing while they are alone', async () => {
-    const alone = await createPostgresDatabase()
+    const alone = await copyPostgresDatabase()
     const single = createTestBus()
     const service = await startService(alone.url, { ports: { bus: single.connect() } })
     await (await service.signIn('ada')).conversations.create()
@@ -160,7 +162,7 @@ const FAILURES: Record<string, [Bus, ...lines: RegExp[]]> = {
 
 describe.skipIf(!inject('postgres_url')).each(Object.entries(FAILURES))('a bus that %s', (_, [bus, ...expected]) => {
   it('harms nothing: events arrive with the polls, and the log has a line', async () => {
-    const database = await createPostgresDatabase()
+    const database = await copyPostgresDatabase()
     const nodes = await startNodes(database.url, [bus, bus], { cluster: { beat_seconds: 1 } })
     const { here, there, ada, grace, conversation_id, logs } = nodes
     const stream = await follow(there, grace, conversation_id)
@@ -186,7 +188,7 @@ describe.skipIf(!inject('postgres_url')).each(Object.entries(FAILURES))('a bus t
 
 describe.skipIf(!inject('postgres_url'))('a bus that is down at the start', () => {
   it('is subscribed to as soon as it works', async () => {
-    const database = await createPostgresDatabase()
+    const database = await copyPostgresDatabase()
     const bus = createTestBus()
     const port = bus.connect()
     let attempts = 0
@@ -197,7 +199,7 @@ describe.skipIf(!inject('postgres_url'))('a bus that is down at the start', () =
     const nodes = await startNodes(database.url, [bus.connect(), late], { cluster: { beat_seconds: 1 } })
     const { here, there, ada, grace, conversation_id } = nodes
     const stream = await follow(there, grace, conversation_id)
-    await expect.poll(() => attempts, { timeout: 10_000 }).toBe(2)
+    await expect.poll(() => attempts, { timeout: 30_000 }).toBe(2)
     await innerState(there).streams.poller.stop()
     await ada.messages.postRoot(conversation_id, { content: 'second' })
     await stream.until('message.new')

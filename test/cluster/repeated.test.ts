@@ -35,6 +35,7 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
         log: { debug() {}, info() {}, warn() {}, error() {} },
         isEphemeral: () => true,
         filesState: () => undefined,
+        reviews: false,
       },
       clock: createClock({ held: currentMicros, isShared: false }, { stepped() {}, trusted() {} }),
     })

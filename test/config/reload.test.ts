@@ -42,7 +42,7 @@ const BASE: ConfigInput = {
   hooks: { enabled: true },
   webhooks: { enabled: true },
   well_known: { entries: { 'old.txt': 'old' } },
-  assistant: { max_running: 100, max_running_per_user: 3 },
+  assistant: { max_running: 100, max_running_per_user: 3, drain_seconds: 0 },
   search: { budget_ms: 500 },
   oauth: { own: OWN },
   mail: { smtp: { url: 'smtp://127.0.0.1:1', from: 'chat@example.org' } },

@@ -19,6 +19,7 @@ import { createBrowser, PUBLIC_URL } from '../accounts/oauth/browser.ts'
 import { returnFrom, startPlain } from '../accounts/oauth/plain.ts'
 import { bytesFor, PNG, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
+import { MEMORY } from '../support/memory.ts'
 import { startModelServer } from '../support/model-server.ts'
 import { textOf } from '../support/pages.ts'
 import { isInstalled, startCluster } from '../support/postgres.ts'
@@ -73,7 +74,7 @@ const TRIALS: Record<string, () => Promise<boolean>> = {
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
     await writeFile(join(folder, 'hba'), 'local all postgres trust\nlocal all chat scram-sha-256\n', { mode: 0o644 })
     await chmod(folder, 0o755)
-    const cluster = (await startCluster(tmpdir(), { hba_file: join(folder, 'hba') }))!
+    const cluster = (await startCluster(MEMORY, { hba_file: join(folder, 'hba') }))!
     onTestFinished(() => cluster.stop())
     const admin = new Client({ connectionString: cluster.url })
     await admin.connect()

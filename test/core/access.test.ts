@@ -8,8 +8,12 @@ import {
   PARTICIPANT_ROLES,
   type ParticipantRight,
   type ParticipantRole,
+  reachOf,
+  refusalInService,
+  SERVICE_RIGHTS,
 } from '../../lib/core/access.ts'
 import type { Role } from '../../lib/core/actor.ts'
+import { rightsOf } from '../../lib/core/service-can.ts'
 
 const MEMBER: ParticipantRight[] = ['post', 'react', 'attach', 'pin', 'ask']
 const ADMIN: ParticipantRight[] = [...MEMBER, 'moderate', 'add', 'invite', 'manage', 'policy']
@@ -54,6 +58,25 @@ const GIVEN: Record<(typeof PARTICIPANT_ROLES)[number], ParticipantRole[]> = {
 it.each(PARTICIPANT_ROLES)('%s gives no role with a right that it does not have', (role) => {
   for (const right of ['manage', 'add', 'invite'] as const)
     expect(PARTICIPANT_ROLES.filter((other) => mayGive(access, role, right, other))).toEqual(GIVEN[role])
+})
+
+it('gives a user without a role that is configured what read_only has', () => {
+  for (const right of SERVICE_RIGHTS) {
+    expect(reachOf(access, ['gone'], right)).toBe(reachOf(access, ['read_only'], right))
+    expect(reachOf(access, ['gone', 'guest'], right)).toBe(reachOf(access, ['guest'], right))
+  }
+  expect(reachOf(access, ['gone'], 'browse')).toBe('everyone')
+  expect(may(access, as('owner', 'gone'), 'post')).toBe(false)
+})
+
+it('gives no guest what no guest may, whatever is configured', () => {
+  const open = createAccess(
+    parseConfig({ access: { create_conversations: 'everyone', keys: 'everyone', upload: 'everyone' } }),
+  )
+  const guest = { user_id: 'eve', roles: ['guest'] }
+  expect(rightsOf(open, guest)).toEqual({ upload: true, post: true, react: true })
+  expect(refusalInService(open, guest, 'keys')).toEqual({ reason: 'guest' })
+  expect(refusalInService(open, { ...guest, roles: ['member'] }, 'keys')).toBeUndefined()
 })
 
 it('gives an administrator of the service nothing in a conversation beyond the participant role', () => {

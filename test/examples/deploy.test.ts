@@ -11,7 +11,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { PART_BYTES } from '../../lib/chat/attachments/schema.ts'
 import { createChatClient } from '../../lib/client/index.ts'
 import { type ServeProcess, startServe } from '../fault/serving.ts'
-import { createPostgresDatabase, createSqliteFile } from '../support/databases.ts'
+import { copyPostgresDatabase, createSqliteFile } from '../support/databases.ts'
 import { ROOT } from '../support/example.ts'
 import { openStream, type SignedHeaders, signInByHand } from '../support/stream.ts'
 import { withResolvers } from '../support/with-resolvers.ts'
@@ -84,7 +84,7 @@ const BALANCERS = PROXIES.filter(({ isInstalled, name }) => isInstalled && name 
 
 describe.skipIf(!inject('postgres_url')).each(BALANCERS)('two services behind $name', (balancer) => {
   it('look like one to their clients, also while one of them stops', { timeout: 120_000 }, async () => {
-    const { url, remove } = await createPostgresDatabase()
+    const { url, remove } = await copyPostgresDatabase()
     const env = balancer.name === 'haproxy in compose.yaml' ? environmentOfNode() : DELAY
     const folder = temporaryFolder()
     const start = (name: string) =>

@@ -91,10 +91,10 @@ describe('an example', () => {
 
     const first = agent()
     await first.printed(/Waiting from now/)
-    await vi.waitUntil(() => innerState(service).streams.hub.watch.size() === 1)
+    await vi.waitUntil(() => innerState(service).streams.hub.watch.size() === 1, { timeout: 30_000 })
     await ada.messages.postRoot(conversation_id, { content: 'Does it run?' })
     await first.printed(/Replied to ada/)
-    await vi.waitUntil(() => innerState(service).streams.hub.watch.size() === 1)
+    await vi.waitUntil(() => innerState(service).streams.hub.watch.size() === 1, { timeout: 30_000 })
     await first.stop()
     await ada.messages.postRoot(conversation_id, { content: 'Still there?' })
     await ada.messages.postRoot(conversation_id, { content: 'No question.' })
@@ -121,7 +121,7 @@ describe('an example', () => {
 
     const first = startBot()
     await first.printed(/Waiting for commands/)
-    await vi.waitUntil(() => innerState(service).streams.hub.watch.size() === 1)
+    await vi.waitUntil(() => innerState(service).streams.hub.watch.size() === 1, { timeout: 30_000 })
     await ada.commands.invoke(conversation_id, { bot_id: bot.id, name: 'count', options: { to: 4 } })
     await expect.poll(texts).toEqual(['1 2 3 4  (complete)'])
     expect(await first.stop()).toBe(0)

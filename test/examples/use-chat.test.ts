@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
 import { hasBrowser, openBrowser, type Page } from '../support/browser.ts'
-import { ROOT, start } from '../support/example.ts'
+import { start } from '../support/example.ts'
+import { installExample, typeErrorsOf } from '../support/installed-example.ts'
 
 /** Where the packages of the example are for the tests. */
 const PACKAGES = {
@@ -22,33 +19,11 @@ const COUNT_VARIANTS = `fetch('/chat/api/ui/chat/' + new URLSearchParams(locatio
   .then((response) => response.json())
   .then(({ messages }) => messages.at(-1).metadata?.variants?.length)`
 
-/** Copies the example to a folder where its packages are installed. */
-async function install(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'chat-use-chat-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  for (const file of ['package.json', 'page.tsx', 'server.ts'])
-    await cp(join(ROOT, 'examples/use-chat', file), join(folder, file))
-  for (const [name, target] of Object.entries(PACKAGES)) {
-    const link = join(folder, 'node_modules', name)
-    await mkdir(dirname(link), { recursive: true })
-    await symlink(join(ROOT, target), link)
-  }
-  const compilerOptions = {
-    noEmit: true,
-    allowImportingTsExtensions: true,
-    rewriteRelativeImportExtensions: false,
-    rootDir: '/',
-  }
-  const config = { extends: join(ROOT, 'tsconfig.json'), compilerOptions, include: ['*.ts', '*.tsx'] }
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
-  return folder
-}
+const install = () => installExample('use-chat', ['package.json', 'page.tsx', 'server.ts'], PACKAGES)
 
 describe('the page with useChat', () => {
   it('compiles, and so does its server', async () => {
-    const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
-    const run = promisify(execFile)(process.execPath, [compiler, '-p', await install()])
-    expect(await run.catch((error: { stdout: string }) => error)).toMatchObject({ stdout: '' })
+    expect(await typeErrorsOf(await install())).toBe('')
   })
 
   it.skipIf(!hasBrowser)(

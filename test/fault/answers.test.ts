@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest'
-import { createPostgresDatabase, createSqliteFile } from '../support/databases.ts'
+import { copyPostgresDatabase, createSqliteFile } from '../support/databases.ts'
 import { crashAnswers } from './answer-crashes.ts'
 import { createRandom, newSeed } from './random.ts'
 
@@ -16,7 +16,7 @@ describe.concurrent('answers of a process that is killed', () => {
       if (dialect === 'postgresql' && !inject('postgres_url')) skip('PostgreSQL is not installed')
       const seed = newSeed()
       console.log(`seed ${seed} (${dialect}, ${nodes})`)
-      const database = await (dialect === 'sqlite' ? createSqliteFile() : createPostgresDatabase())
+      const database = await (dialect === 'sqlite' ? createSqliteFile() : copyPostgresDatabase())
       try {
         const figures = await crashAnswers({ url: database.url, nodes, cycles: 1, random: createRandom(seed) })
         expect(figures.faults).toEqual([])

@@ -117,7 +117,7 @@ it('operators delete on a full disk beside a running service, in steps of a MiB 
   // The deletion itself may fit into the WAL; the removal of the rows, by the service, does not.
   await vi.waitUntil(() => statSync(`${file}-reserve`).size < 8 * MIB, { timeout: 60_000 })
   // Empties the WAL, whose file otherwise keeps its size: what follows shows how much one step writes.
-  await vi.waitUntil(() => innerState(service).db.purge([], new AbortController().signal))
+  await vi.waitUntil(() => innerState(service).db.purge([], new AbortController().signal), { timeout: 30_000 })
   expect(await at('user', 'erase', '--user', grace.email, '--messages', 'erase', '--yes')).toMatchObject({ code: 0 })
   expect(await at('session', 'revoke', '--user', ada.email)).toMatchObject({ code: 0 })
   await innerState(service).tasks.settle()

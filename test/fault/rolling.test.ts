@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { createPostgresDatabase } from '../support/databases.ts'
+import { copyPostgresDatabase } from '../support/databases.ts'
 import { times } from '../support/service.ts'
 import { startBalancer } from './balancer.ts'
 import { inconsistenciesIn } from './invariants.ts'
@@ -18,7 +18,7 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a roll
   ])(
     'of two %s fails no request, and no stream misses, repeats or reorders an event',
     async (_, workers) => {
-      const { url, remove } = await createPostgresDatabase()
+      const { url, remove } = await copyPostgresDatabase()
       const balancer = await startBalancer()
       const start = async () => {
         const server = await startService(url, workers)
@@ -45,7 +45,7 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a roll
   )
 
   it('of the workers of a service, one after the other, fails no request either', async () => {
-    const { url, remove } = await createPostgresDatabase()
+    const { url, remove } = await copyPostgresDatabase()
     const server = await startService(url, '2')
     const first = workersOf(server)
     await underLoad(server.base_url, async (progress) => {

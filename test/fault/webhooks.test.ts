@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest'
-import { createPostgresDatabase, createSqliteFile } from '../support/databases.ts'
+import { copyPostgresDatabase, createSqliteFile } from '../support/databases.ts'
 import { createRandom, newSeed } from './random.ts'
 import { crashWebhooks } from './webhook-crashes.ts'
 
@@ -11,7 +11,7 @@ describe.concurrent('webhooks of a process that is killed', () => {
       if (dialect === 'postgresql' && !inject('postgres_url')) skip('PostgreSQL is not installed')
       const seed = newSeed()
       console.log(`seed ${seed} (${dialect})`)
-      const database = await (dialect === 'sqlite' ? createSqliteFile() : createPostgresDatabase())
+      const database = await (dialect === 'sqlite' ? createSqliteFile() : copyPostgresDatabase())
       try {
         const options = { kills: 2, messages: 600, random: createRandom(seed) }
         const { messages, missing, repeated } = await crashWebhooks({ url: database.url, ...options })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { hasBrowser, openBrowser, type Page } from '../support/browser.ts'
 import { ROOT } from '../support/example.ts'
 import { freePort } from '../support/free-port.ts'
 import { type Host, walkHost } from '../support/hosts.ts'
@@ -60,7 +60,64 @@ describe.each(Object.entries(BUILT))('%s', (name, program) => {
     expect(html.replaceAll('<!-- -->', '')).toContain('<ul aria-busy="false"><li>Turbines (0)</li>')
     expect(problems).toEqual([])
   })
+
+  it.runIf(name === 'next')(
+    'resumes an answer of useChat after a reload, stops it, asks again, and shows the chats of the person alone',
+    async ({ skip }) => {
+      skip(!hasBrowser, 'Chromium is not installed')
+      const browser = await openBrowser()
+      const problems: string[] = []
+      async function signIn(username: string, password: string): Promise<Page> {
+        const page = await (await browser.newContext()).newPage()
+        page.on('pageerror', (error) => problems.push(error.message))
+        await page.goto(url)
+        const login = { method: 'POST', body: JSON.stringify({ username, password }) }
+        await page.evaluate(`fetch('/login', ${JSON.stringify(login)}).then(({ status }) => status)`)
+        await page.goto(`${url}/assistant`)
+        return page
+      }
+      const page = await signIn('ada', 'correct horse')
+      const isReady = () => page.waitForSelector('main[data-status=ready]', { state: 'attached' })
+      const has = (text: string) => page.waitForSelector(`.assistant:last-child:has-text("${text}")`)
+      const texts = () => page.locator('main p').allTextContents()
+      const send = async (text: string) => {
+        await page.fill('[name=text]', text)
+        await page.click('button:text("Send")')
+      }
+
+      await isReady()
+      await send('Count to 2')
+      await has('1 2 ')
+      await isReady()
+      await page.waitForSelector('nav a:text("Count to 2")')
+      await page.click('button:text("Ask again")')
+      await expect.poll(() => page.evaluate(COUNT_VARIANTS)).toBe(2)
+      await isReady()
+      // More than a test waits for.
+      await send('Count to 9999')
+      await has(' 5 ')
+      await page.reload()
+      await page.waitForSelector('main[data-status=streaming]')
+      await has(' 6 ')
+      await page.click('button:text("Stop")')
+      await isReady()
+      const stopped = (await texts()).at(-1)!
+      await page.reload()
+      await has(stopped.trim())
+      expect(await texts()).toEqual(['Count to 2', '1 2 ', 'Count to 9999', stopped])
+
+      const grace = await signIn('grace', 'battery staple')
+      await grace.waitForSelector('nav')
+      expect(await grace.locator('nav a').allTextContents()).toEqual(['New chat'])
+      expect(problems).toEqual([])
+    },
+  )
 })
+
+/** What the newest answer of the page has beside it. */
+const COUNT_VARIANTS = `fetch('/chat/api/ui/chat/' + new URLSearchParams(location.search).get('chat'))
+  .then((response) => response.json())
+  .then(({ messages }) => messages.at(-1).metadata?.variants?.length)`
 
 /** Installs an example and the package in a folder of its own. @returns the folder */
 async function build(name: string): Promise<string> {

@@ -44,9 +44,15 @@ const OF_STATE = ['already_set_up', 'invalid_cursor']
 
 /** Why texts are refused that no schema of a readable size can tell from those that are taken. */
 const UNSAID = [
+  // No schema of the document has the rest of a URL, the order of two numbers, or which fields go together.
+  'must be an http:// or https:// address',
+  'must not end before it begins',
+  'must have either url, or filename and media_type',
   // The names of roles are those of the configuration.
   'must be one of admin, member, read_only, guest',
   'must be one of owner, admin, moderator, member, viewer',
+  // One of them alone is for guests, who come by themselves.
+  'must not make a guest of a person',
   'must be at most 300 for a token with stream alone',
   // The keys of assistants, and the prices of models, are those of the configuration.
   'must be the key of an assistant of the service',

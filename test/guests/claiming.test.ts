@@ -113,7 +113,13 @@ describeOnEachDatabase('claims of guests', (openUrl) => {
     const other = await service.chat.users.actor(eve.id)
     expect(await codeOf(service.chat.guests.claim(other, { token }))).toBe('conflict')
     // A person who gets that role keeps what guests cannot have.
-    expect((await as(await sign('42', ['guest'])).auth.me()).user).not.toHaveProperty('kind')
+    const again = (await as(await sign('42', ['guest'])).auth.me()).user
+    expect(again).not.toHaveProperty('kind')
+    expect(again.roles).toEqual(['member'])
+    // Nor does an administrator make a guest of one.
+    expect(await codeOf(service.chat.users.change(OPERATOR, eve.id, { roles: ['guest'] }))).toBe('validation_failed')
+    const visitorOf = { username: 'ned', email: 'ned@example.org', roles: ['guest'] as 'guest'[] }
+    expect(await codeOf(service.chat.users.create(OPERATOR, visitorOf))).toBe('validation_failed')
 
     const visitor = await sign('43', ['guest'])
     const { user: guest } = await as(visitor).auth.me()
@@ -124,6 +130,24 @@ describeOnEachDatabase('claims of guests', (openUrl) => {
     expect(claimed).toMatchObject({ user: { id: person.id }, moved: { messages: 0, conversations: 0 } })
     expect(await service.chat.guests.claim(actor, { token: visitor })).toEqual(claimed)
     expect(await codeOf(service.chat.users.actor(guest.id))).toBe('not_found')
+  })
+
+  it('a guest is claimed by a signed token of it that may write, and no person by the token of its session', async () => {
+    const { user } = await service.chat.users.create(OPERATOR, { username: 'max', email: 'max@example.org' })
+    const actor = await service.chat.users.actor(user.id)
+    const claim = (token: string) => service.chat.guests.claim(actor, { token })
+    const signed = async (user_id: string, scopes?: ('read' | 'write' | 'stream')[]) =>
+      (await service.chat.tokens.issue(OPERATOR, { user_id, ...(scopes && { scopes }) })).token
+    const guest = await newGuest()
+    const reading = await signed(guest.user.id, ['read'])
+    expect(await codeOf(claim(reading))).toBe('not_found')
+    const token = await signed(guest.user.id)
+    const claimed = await claim(token)
+    expect(claimed.user.id).toBe(user.id)
+    expect(await claim(token)).toEqual(claimed)
+    expect(await codeOf(claim(await signed(eve.id)))).toBe('conflict')
+    const session = await service.chat.auth.login({}, { email: eve.email, password: PASSWORD })
+    expect(await codeOf(claim((session as typeof session & { token: string }).token))).toBe('conflict')
   })
 
   it('a sign-in with claim merges the guest of the cookie, and one without ends its session', async () => {

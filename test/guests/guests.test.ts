@@ -3,7 +3,9 @@ import { createAdminClient } from '../../lib/client/admin.ts'
 import { SECOND } from '../../lib/core/units.ts'
 import { eraseUnused } from '../../lib/guests/expiring.ts'
 import { type ChatError, OPERATOR } from '../../lib/index.ts'
+import { among, type Sql, sql } from '../../lib/storage/sql.ts'
 import { png } from '../files/pictures/make.ts'
+
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpNodes, setUpService, startNodes } from '../support/describe-service.ts'
@@ -252,6 +254,105 @@ describeOnEachDatabase('unused guests', (openUrl) => {
     const message = await service.chat.messages.get(boss, message_id)
     expect(message.content).toBe('Hello')
     expect(message).not.toHaveProperty('author_user_id')
+  })
+
+  it('a guest who returns while others are erased stays', async () => {
+    const { chat } = service
+    const admit = async () => (await chat.guests.create({}, { token: true })) as { user: { id: string }; token: string }
+    const [gone, ...back] = [await admit(), await admit(), await admit()]
+    ahead += 3 * DAY
+    const ctx = innerState(chat)
+    let listed: unknown[] | undefined
+    // They return once those that are unused have been read.
+    const all: typeof ctx.db.all = async <T>(query: Sql) => {
+      const rows = await ctx.db.all<T>(query)
+      if (!listed) {
+        listed = rows
+        await chat.users.actor(back[0]!.user.id)
+        await touchSession(back[1]!.user.id)
+      }
+      return rows
+    }
+    const touchSession = (id: string) =>
+      ctx.db.run(sql`UPDATE sessions SET last_seen_at = ${now()} WHERE user_id = ${id}`)
+    await eraseUnused({ ...ctx, db: { ...ctx.db, all } })
+    expect(listed).toEqual(expect.arrayContaining([gone, ...back].map((guest) => ({ id: guest!.user.id }))))
+    const left = await ctx.db.all<{ id: string }>(
+      sql`SELECT id FROM users WHERE disabled_at IS NULL AND id ${among(
+        ctx.db,
+        [gone, ...back].map((guest) => guest!.user.id),
+      )}`,
+    )
+    expect(new Set(left.map(({ id }) => id))).toEqual(new Set(back.map(({ user }) => user.id)))
+  })
+
+  it('guests stay after any use, and its trace is written once an hour', async () => {
+    const { chat } = service
+    const { db } = innerState(chat)
+    const used = async (id: string) =>
+      (await db.get<{ used_at: number | null }>(sql`SELECT used_at FROM users WHERE id = ${id}`))!.used_at
+    const { key } = await chat.serverKeys.create(OPERATOR, { name: 'shop', scopes: ['act_as'] })
+    const acting = (id: string) =>
+      fetch(`${service.base_url}/api/auth/me`, {
+        headers: { authorization: `Bearer ${key}`, 'chat-act-as': `user:${id}` },
+      })
+    const uses: Record<string, (guest: { id: string; token: string }) => Promise<unknown>> = {
+      'a session that ends': async ({ token }) => {
+        await as(service, token).auth.me()
+        await as(service, token).auth.logout()
+      },
+      'a server key': ({ id }) => acting(id),
+      'a signed token': async ({ id }) => {
+        const { token } = await chat.tokens.issue(OPERATOR, { user_id: id, ttl_seconds: 3600 })
+        await as(service, token).auth.me()
+      },
+      'the host in process': ({ id }) => chat.users.actor(id),
+    }
+    const guests = new Map<string, { id: string; token: string }>()
+    for (const use of [...Object.keys(uses), 'nothing']) {
+      const guest = await chat.guests.create({}, { token: true })
+      if (!('expires_at' in guest)) throw new Error('expected a token')
+      guests.set(use, { id: guest.user.id, token: guest.token })
+    }
+    ahead += DAY
+    for (const [name, use] of Object.entries(uses)) {
+      await use(guests.get(name)!)
+      expect(await used(guests.get(name)!.id), name).toBeGreaterThan(now() - 3600 * SECOND)
+    }
+    // Within the hour nothing is written.
+    const { id } = guests.get('a server key')!
+    const first = await used(id)
+    ahead += 1800 * SECOND
+    expect((await acting(id)).status).toBe(200)
+    expect(await used(id)).toBe(first)
+    ahead += 1800 * SECOND
+    await acting(id)
+    expect(await used(id)).toBeGreaterThan(first!)
+    ahead += 1.5 * DAY
+    await eraseUnused(innerState(chat))
+    const kept = await Promise.all(
+      [...guests].map(async ([name, { id }]) => [
+        name,
+        (await chat.users.get(OPERATOR, id).catch(() => undefined)) !== undefined,
+      ]),
+    )
+    expect(Object.fromEntries(kept)).toEqual({
+      'a session that ends': true,
+      'a server key': true,
+      'a signed token': true,
+      'the host in process': true,
+      nothing: false,
+    })
+    ahead += 2 * DAY
+    await eraseUnused(innerState(chat))
+    expect(
+      await db.all(
+        sql`SELECT id FROM users WHERE kind = 'guest' AND id ${among(
+          db,
+          [...guests.values()].map(({ id }) => id),
+        )}`,
+      ),
+    ).toEqual([])
   })
 })
 

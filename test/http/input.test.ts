@@ -106,6 +106,7 @@ const VALID: Record<string, object> = {
   conversationsRename: { title: 'Engines' },
   participantsChangeRole: { role: 'member' },
   invitesAccept: { token: 'x' },
+  emailsCheckLink: { link: 'undo_email', token: 'made up' },
   invitesPreview: { token: 'x' },
   attachmentsCreate: { name: 'x', size: 1 },
   messagesPostRoot: { content: 'x' },

@@ -55,6 +55,8 @@ function follows(schema: Schema | undefined = {}, value: unknown): boolean {
     switch (word) {
       case 'if':
         return follows((follows(said as Schema, value) ? schema.then : schema.else) as Schema | undefined, value)
+      case 'anyOf':
+        return (said as Schema[]).some((each) => follows(each, value))
       case 'required':
         return (said as string[]).every((name) => Object.hasOwn(value as object, name))
       case 'properties':

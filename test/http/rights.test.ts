@@ -87,6 +87,7 @@ const BODIES: Record<string, (world: World) => object> = {
   emailsRequestChange: (world) => ({ email: `new-${world.serial}@example.org` }),
   emailsConfirmChange: () => ({ token: 'made up' }),
   emailsUndoChange: () => ({ token: 'made up' }),
+  emailsCheckLink: () => ({ link: 'verify_email', token: 'made up' }),
   emailsVerify: () => ({ token: 'made up' }),
   keysCreate: () => ({ name: 'a key' }),
   usersEnsure: () => ({}),

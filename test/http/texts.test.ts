@@ -108,7 +108,7 @@ it('finds every text of an input', () => {
 
 describe.each(FIELDS)('$path in the $name', ({ name, whole, path, schema }) => {
   it('is measured before any other check', () => {
-    const isFile = /attachments/i.test(name)
+    const isFile = /attachments/i.test(name) || path.endsWith('filename')
     const bound = boundOf(schema)
     expect(bound, 'has no longest length before its first check').toBeTypeOf('number')
     expect(bound).toBeLessThanOrEqual(MAX_LENGTH.message)

@@ -64,7 +64,7 @@ describeOnEachDatabase('a service with failures', (openUrl) => {
     }
     const service = await startService(await openUrl(), { wrap, ports: { log } })
     isAway = true
-    await expect.poll(() => calls, { timeout: 20_000 }).toBeGreaterThan(3)
+    await expect.poll(() => calls, { timeout: 30_000 }).toBeGreaterThan(3)
     isAway = false
     await service.close()
     expect(lines.filter((line) => line.startsWith('Leases of answers'))).toEqual([

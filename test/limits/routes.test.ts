@@ -2,7 +2,7 @@ import { beforeAll, expect, inject, it } from 'vitest'
 import { SECOND } from '../../lib/core/units.ts'
 import { sql } from '../../lib/storage/sql.ts'
 import { checkedFetch } from '../support/answers.ts'
-import { createPostgresDatabase, describeOnEachDatabase } from '../support/databases.ts'
+import { copyPostgresDatabase, describeOnEachDatabase } from '../support/databases.ts'
 import { setUpNodes } from '../support/describe-service.ts'
 import { codeOf, innerState, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
@@ -274,7 +274,7 @@ it('have no administration endpoints while the feature is disabled', async () =>
 })
 
 it.skipIf(!inject('postgres_url'))('divide the default limit among the workers of a service', async () => {
-  const { url, remove } = await createPostgresDatabase()
+  const { url, remove } = await copyPostgresDatabase()
   const config = { cluster: { workers: 3 }, rate_limits: { default_rps: 9, burst: 31 } }
   const now = () => START
   const workers = await Promise.all(times(3, () => startService(url, { config, ports: { now } })))

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Actor } from '../../lib/core/actor.ts'
 import { appendEvents } from '../../lib/live/log/appending.ts'
-import { createPostgresDatabase, describeOnEachDatabase, directUrl } from '../support/databases.ts'
+import { copyPostgresDatabase, describeOnEachDatabase, directUrl } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
 import { innerState, startService, times } from '../support/service.ts'
 import { holdStorage, type Which } from './held.ts'
@@ -13,7 +13,7 @@ const readsMissed: Which = (sql) => sql.includes('AS given') && sql.includes('e.
 
 describe.skipIf(!inject('postgres_url'))('a stream of all conversations beside many open transactions', () => {
   it('has what was committed meanwhile as soon as they end, although nothing new happens', async () => {
-    const database = await createPostgresDatabase()
+    const database = await copyPostgresDatabase()
     const service = await startService(database.url)
     const ada = await service.chat.users.actor((await service.signIn('ada')).id)
     const { conversation_id } = await service.chat.conversations.create(ada)

@@ -66,19 +66,16 @@ describeOnEachDatabase('a stream that ends with the next events', (openUrl) => {
   ])('%s', (_, pathOf) => {
     const positionIn = async (id: string) => (await once(pathOf(id)))[0]!.id!
 
-    it.each(['', '&wait_seconds=25'])(
-      'tells a client without an id its position at once: "once=true%s"',
-      async (search) => {
-        const { conversation_id } = await begin()
-        const seen = await once(pathOf(conversation_id), { search })
-        expect(seen[0]).toMatchObject({
-          id: expect.any(String),
-          event: { type: 'stream.ready', payload: { resumed: false } },
-        })
-        expect(seen.at(-1)).toEqual({ event: CAUGHT_UP })
-        expect(typesIn(seen).filter((type) => !/^(stream|notifications)/.test(type))).toEqual([])
-      },
-    )
+    it('tells a client without an id its position', async () => {
+      const { conversation_id } = await begin()
+      const seen = await once(pathOf(conversation_id))
+      expect(seen[0]).toMatchObject({
+        id: expect.any(String),
+        event: { type: 'stream.ready', payload: { resumed: false } },
+      })
+      expect(seen.at(-1)).toEqual({ event: CAUGHT_UP })
+      expect(typesIn(seen).filter((type) => !/^(stream|notifications)/.test(type))).toEqual([])
+    })
 
     it.each(['', '&wait_seconds=25'])('has what was missed, and ends at once: "once=true%s"', async (search) => {
       const { ada, conversation_id } = await begin()
@@ -132,6 +129,17 @@ describeOnEachDatabase('a stream that ends with the next events', (openUrl) => {
         last_event_id = seen.findLast(({ id }) => id !== undefined)!.id!
       }
       expect(seqsOf(await once(pathOf(conversation_id), { last_event_id }))).toEqual([])
+    })
+
+    it('waits for an event when the client has no id yet', async () => {
+      const { grace, conversation_id } = await begin()
+      const stream = await openOnce(pathOf(conversation_id), { search: '&wait_seconds=25' })
+      expect((await stream.until('stream.ready')).at(-1)).toMatchObject({ event: { payload: { resumed: false } } })
+      const actor = await here.chat.users.actor(grace.id)
+      await here.chat.messages.postRoot(actor, conversation_id, { content: 'Hello @ada' })
+      const seen = await stream.readAll()
+      expect(typesIn(seen)).toEqual(expect.arrayContaining(['thread.new', 'message.new']))
+      expect(eventsOf(seen).at(-1)).toEqual(CAUGHT_UP)
     })
 
     it('tells a client whose id cannot be used its position at once', async () => {

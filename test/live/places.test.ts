@@ -4,7 +4,9 @@ import { postgresOrder } from '../../lib/live/feed/postgres-order.ts'
 import { appendEvents } from '../../lib/live/log/appending.ts'
 import type { Database, Queries } from '../../lib/storage/database.ts'
 import { type Sql, sql, statement } from '../../lib/storage/sql.ts'
-import { createPostgresDatabase } from '../support/databases.ts'
+import { copyPostgresDatabase } from '../support/databases.ts'
+import { MEMORY } from '../support/memory.ts'
+import { startCluster } from '../support/postgres.ts'
 import { innerState, PASSWORD, startService, startThread, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 import { withResolvers } from '../support/with-resolvers.ts'
@@ -13,9 +15,10 @@ const BEGIN = 'SELECT pg_current_xact_id()::text AS xid'
 
 describe.skipIf(!inject('postgres_url'))('a place among the events of all conversations on PostgreSQL', () => {
   it('ends at the last event: a crash of the server may lose later transactions, and give their numbers to others', async () => {
-    const { url, remove } = await createPostgresDatabase()
-    onTestFinished(remove)
-    const service = await startService(url)
+    // A server of its own: unfinished may be transactions of other databases of a server, too.
+    const cluster = (await startCluster(MEMORY, { autovacuum: 'off' }))!
+    onTestFinished(() => cluster.stop())
+    const service = await startService(cluster.url)
     onTestFinished(() => service.close())
     await startThread(service)
     await service.idle()
@@ -28,7 +31,7 @@ describe.skipIf(!inject('postgres_url'))('a place among the events of all conver
   })
 
   it('is no future one after the last events were deleted with their conversation', async () => {
-    const { url, remove } = await createPostgresDatabase()
+    const { url, remove } = await copyPostgresDatabase()
     onTestFinished(remove)
     const service = await startService(url)
     onTestFinished(() => service.close())
@@ -46,7 +49,7 @@ describe.skipIf(!inject('postgres_url'))('a place among the events of all conver
   })
 
   it('has the first events of a conversation, also when many transactions are unfinished between them', async () => {
-    const { url, remove } = await createPostgresDatabase()
+    const { url, remove } = await copyPostgresDatabase()
     onTestFinished(remove)
     const service = await startService(url)
     onTestFinished(() => service.close())

@@ -82,7 +82,7 @@ export async function inTens<T>(count: number, make: (index: number) => Promise<
 
 /** Waits until it holds; another process, or the peer, must act first. */
 export function soon<T>(holds: () => T | Promise<T>): Promise<T> {
-  return vi.waitFor(holds, { interval: 2, timeout: 10_000 })
+  return vi.waitFor(holds, { interval: 2, timeout: 30_000 })
 }
 
 /** Turns of the event loop, in which all code that waits for other code runs. */

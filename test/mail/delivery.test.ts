@@ -7,7 +7,7 @@ import { innerState, startService, type TestService, times } from '../support/se
 import { startSmtp } from '../support/smtp-server.ts'
 
 /** A loaded machine may take its time. */
-const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 })
+const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 30_000 })
 
 type Smtp = Awaited<ReturnType<typeof startSmtp>>
 

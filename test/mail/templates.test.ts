@@ -37,7 +37,7 @@ it('texts of files replace those of the service, mail by mail', async () => {
   onTestFinished(service.close)
   const { email } = await service.signIn('founder')
   await service.client().resets.request({ email })
-  await expect.poll(() => mails, { timeout: 20_000 }).toHaveLength(1)
+  await expect.poll(() => mails, { timeout: 30_000 }).toHaveLength(1)
   expect(mails[0]).toMatchObject({ subject: 'Für founder', text: `Hier: ${mails[0]!.token}\n` })
 })
 

@@ -57,9 +57,13 @@ describe('the assistant over MCP', () => {
         const early = await asking
         expect(early).toMatchObject({ status: 'streaming' })
         const { message_id } = early
-        await vi.waitUntil(async () => (await call(ada, 'get_answer', { message_id })).content === 'half ')
+        await vi.waitUntil(async () => (await call(ada, 'get_answer', { message_id })).content === 'half ', {
+          timeout: 30_000,
+        })
         const waiting = call(ada, 'get_answer', { message_id, seconds: 55 })
-        await vi.waitUntil(() => service.nodes.some((node) => innerState(node).streams.hub.watch.size() === 1))
+        await vi.waitUntil(() => service.nodes.some((node) => innerState(node).streams.hub.watch.size() === 1), {
+          timeout: 30_000,
+        })
         answer.say('done')
         answer.end()
         expect(await waiting).toMatchObject({ status: 'complete', content: 'half done' })
@@ -97,7 +101,9 @@ describe('the assistant over MCP', () => {
         const answer = await puppet.asked()
         await response
         closing.abort()
-        await vi.waitUntil(() => service.nodes.every((node) => innerState(node).streams.hub.watch.size() === 0))
+        await vi.waitUntil(() => service.nodes.every((node) => innerState(node).streams.hub.watch.size() === 0), {
+          timeout: 30_000,
+        })
         answer.say('yes')
         answer.end()
         await service.idle()

@@ -72,7 +72,7 @@ describeService('the callers of MCP', { config: { guests: { enabled: true, conta
     expect(await may(key)).toEqual({ read: 'ok', write: 'ok', challenges: [] })
     await service.idle()
     const status = async () => (await here.ada.presence.list({ user_ids: bot.id })).presence[0]!.status
-    await vi.waitUntil(async () => (await status()) === 'online')
+    await vi.waitUntil(async () => (await status()) === 'online', { timeout: 30_000 })
   })
 
   it('may be a server that acts for a person, and no server that acts for none', async () => {

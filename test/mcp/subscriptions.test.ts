@@ -161,8 +161,9 @@ describeService('subscriptions of MCP', (service) => {
     expect([refused.status, error.code, error.data.code]).toEqual([429, 429, 'too_many_streams'])
     expect(refused.headers.get('retry-after')).toBe(String(error.data.retry_after))
     for (const stream of streams) stream.close()
-    await vi.waitUntil(() =>
-      service.nodes.every((node) => innerState(node).streams.hub.countStreams(here.eve.id) === 0),
+    await vi.waitUntil(
+      () => service.nodes.every((node) => innerState(node).streams.hub.countStreams(here.eve.id) === 0),
+      { timeout: 30_000 },
     )
   })
 
@@ -200,7 +201,7 @@ describeService('subscriptions of MCP', (service) => {
     await here.ada.messages.reply(here.root.message_id, { content: 'news' })
     expect((await messages.next()).value.params.uri).toBe(toUri(here))
     await messages.return(undefined)
-    await vi.waitUntil(() => innerState(service).streams.hub.countStreams(here.grace.id) === 0)
+    await vi.waitUntil(() => innerState(service).streams.hub.countStreams(here.grace.id) === 0, { timeout: 30_000 })
   })
 })
 

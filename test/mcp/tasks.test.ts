@@ -111,7 +111,9 @@ describe('an answer as a task of MCP', () => {
       it('fails as a result, not as an error of the protocol', async () => {
         const { key, result, answer } = await begin()
         answer.fail(new Error('broken'))
-        await vi.waitUntil(async () => (await task('get', result.taskId, { key })).status !== 'working')
+        await vi.waitUntil(async () => (await task('get', result.taskId, { key })).status !== 'working', {
+          timeout: 30_000,
+        })
         const { status, result: failed } = await task('get', result.taskId, { key })
         expect([status, failed.isError, failed.structuredContent]).toMatchObject([
           'completed',

@@ -6,7 +6,10 @@ import { innerState, startService, startThread, type TestService } from '../supp
 
 /** Resolves when calls wait on a service. */
 const waitUntilWaiting = (service: TestService, calls: number) =>
-  vi.waitUntil(() => service.nodes.reduce((sum, node) => sum + innerState(node).streams.hub.watch.size(), 0) === calls)
+  vi.waitUntil(
+    () => service.nodes.reduce((sum, node) => sum + innerState(node).streams.hub.watch.size(), 0) === calls,
+    { timeout: 30_000 },
+  )
 
 const contents = ({ messages }: Rpc) => messages.map(({ content }: Rpc) => content)
 
@@ -215,7 +218,7 @@ describeOnEachDatabase('waiting on two nodes', (openUrl) => {
     const { ada, root } = await startThread(one)
     const { key } = await ada.keys.create({ name: 'agent' })
     const waiting = callMcpTool(other, key, 'wait_for_messages', { after: 'now', seconds: 55 })
-    await vi.waitUntil(() => innerState(other).streams.hub.watch.size() === 1)
+    await vi.waitUntil(() => innerState(other).streams.hub.watch.size() === 1, { timeout: 30_000 })
     await ada.messages.reply(root.message_id, { content: 'from one' })
     expect(contents((await waiting).structuredContent)).toEqual(['from one'])
   })
@@ -224,7 +227,7 @@ describeOnEachDatabase('waiting on two nodes', (openUrl) => {
     const grace = await one.signIn('grace')
     const { key, id } = await grace.keys.create({ name: 'agent' })
     const waiting = callMcpTool(other, key, 'wait_for_messages', { after: 'now', seconds: 55 })
-    await vi.waitUntil(() => innerState(other).streams.hub.watch.size() === 1)
+    await vi.waitUntil(() => innerState(other).streams.hub.watch.size() === 1, { timeout: 30_000 })
     await grace.keys.revoke(id)
     expect(JSON.parse((await waiting).content[0].text)).toMatchObject({ code: 'unauthenticated' })
   })

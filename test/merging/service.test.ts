@@ -159,6 +159,41 @@ describeService('users who are merged', { config: { session: { max_sessions_per_
       expect((await grace.conversations.direct({ user_id: grace.id })).conversation_id).toBe(between.conversation_id)
       expect((await service.chat.ops.fsck()).findings).toEqual([])
     })
+
+    it('leave a guest no more than a member, and a bot no owner, of the ordinary one that is left of two', async () => {
+      const [eve, grace] = [await service.signIn(`eve-${n}`), await service.signIn(`grace-${n++}`)]
+      const guest = (await service.chat.users.ensure(OPERATOR, { subject: `guest-${n}`, roles: ['guest'] })).user
+      const { bot } = await ada.bots.create({ username: `bot-${n}` })
+      const { conversation_id } = await ada.conversations.create()
+      for (const { id } of [eve, grace, guest, bot]) await ada.participants.add(conversation_id, { user_id: id })
+      const rooms: { id: string; user_id: string; role: string }[] = []
+      for (const [other, role] of [
+        [guest, 'member'],
+        [bot, 'admin'],
+      ] as const) {
+        const left = await eve.conversations.direct({ user_id: other.id })
+        await grace.conversations.direct({ user_id: other.id })
+        rooms.push({ id: left.conversation_id, user_id: other.id, role })
+      }
+      await merge(eve, grace)
+      for (const { id, user_id, role } of rooms) {
+        const { participants } = await grace.conversations.get(id)
+        const roles = participants.map((each) => [each.user_id, each.role])
+        expect(new Map(roles as [string, string][])).toEqual(
+          new Map([
+            [grace.id, 'owner'],
+            [user_id, role],
+          ]),
+        )
+        const { db } = innerState(service.chat)
+        const last = await db.get(
+          sql`SELECT user_id, detail FROM events WHERE conversation_id = ${id} AND type = 'membership.changed'
+                AND user_id = ${user_id} ORDER BY seq DESC LIMIT 1`,
+        )
+        expect(last).toEqual({ user_id, detail: JSON.stringify({ role, action: 'role_updated' }) })
+      }
+      expect((await service.chat.ops.fsck()).findings).toEqual([])
+    })
   })
 
   it('are refused where one is an administrator, disabled or a part of the host, or both are one', async () => {

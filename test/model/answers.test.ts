@@ -14,7 +14,7 @@ describeOnEachDatabase('answers with tools', (openUrl) => {
       ...{ operations: 100, hold },
       random: createRandom(seed),
     })
-    expect(faults).toEqual([])
+    expect(faults, `seed ${seed}: ${faults.join('\n')}`).toEqual([])
     expect(operations).toBeGreaterThanOrEqual(100)
     expect(counts.vote).toBeGreaterThan(0)
   })

@@ -113,12 +113,9 @@ function show(answer: ModelAnswer): void {
 export function callTools(model: Model, id: string, tools: readonly ToolName[]): void {
   const answer = writing(model, id)
   if (!answer) return
-  const isLast = answer.step === MAX_STEPS
   show(answer)
-  for (const tool of tools)
-    answer.calls.push({ tool, state: isLast ? 'failed' : 'requested', attempts: 0, approval: null, votes: [] })
-  if (isLast) answer.status = 'failed'
-  else Object.assign(answer, { phase: 'calls', attempts: 0 })
+  for (const tool of tools) answer.calls.push({ tool, state: 'requested', attempts: 0, approval: null, votes: [] })
+  Object.assign(answer, { phase: 'calls', attempts: 0 })
 }
 
 /** @param end `withdrawn` by the application */
@@ -243,6 +240,12 @@ export function settle(model: Model): void {
 }
 
 function goOn(answer: ModelAnswer): void {
+  // Its calls are stored before they are refused: others may end it in between.
+  if (answer.step === MAX_STEPS) {
+    for (const call of answer.calls) move(call, 'refuse')
+    answer.status = 'failed'
+    return
+  }
   for (const call of answer.calls) {
     const rule: ToolRule = TOOLS[call.tool]
     if (call.state === 'requested' && rule.approval) decide(call, 'ask', 'waiting')

@@ -1,9 +1,9 @@
-import { tmpdir } from 'node:os'
 import { expect, it, onTestFinished } from 'vitest'
 import { readClockNotes } from '../../lib/storage/clock-notes.ts'
 import { statement } from '../../lib/storage/sql.ts'
 import { folder } from '../cli/process.ts'
 import { createFakeClock } from '../support/faketime.ts'
+import { MEMORY } from '../support/memory.ts'
 import { isInstalled, startCluster } from '../support/postgres.ts'
 import { innerState, startService, startThread } from '../support/service.ts'
 
@@ -13,7 +13,7 @@ it('the clock of PostgreSQL itself steps: both nodes delete nothing, and end no 
   if (!isInstalled()) return skip('PostgreSQL is not installed')
   const clock = createFakeClock(folder())
   if (!clock) return skip('faketime is not installed')
-  const cluster = (await startCluster(tmpdir(), {}, clock.env))!
+  const cluster = (await startCluster(MEMORY, {}, clock.env))!
   onTestFinished(() => cluster.stop())
   const config = { cluster: { beat_seconds: 1 } }
   const nodes = [await startService(cluster.url, { config }), await startService(cluster.url, { config })] as const

@@ -143,7 +143,7 @@ describeOnEachDatabase('the clock of a node', (openUrl, dialect) => {
     const { db } = context
     const { readiness } = context.ops
     stepClock(120 * SECOND)
-    await vi.waitUntil(() => lines.length > 0, { timeout: 20_000 })
+    await vi.waitUntil(() => lines.length > 0, { timeout: 30_000 })
     expect(lines[0]).toMatch(/is 2 minutes ahead of the clock of the database/)
     expect(await readiness.failures()).toEqual([])
     // With the same difference it is the clock of the database that is wrong.
@@ -156,12 +156,12 @@ describeOnEachDatabase('the clock of a node', (openUrl, dialect) => {
     const isFailing = async () => (await readiness.failures()).includes('clock')
     expect(await isFailing()).toBe(false)
     await add('right', SECOND)
-    await vi.waitUntil(isFailing, { timeout: 20_000 })
+    await vi.waitUntil(isFailing, { timeout: 30_000 })
     const page = await service.chat.ops.metrics(null as never)
     expect(page).toMatch(/^chat_clock_difference_seconds -1(19|20)(\.\d+)?$/m)
     expect(page).toMatch(/^chat_clock_step_seconds 0$/m)
     stepClock(-120 * SECOND)
-    await vi.waitUntil(async () => !(await isFailing()), { timeout: 20_000 })
+    await vi.waitUntil(async () => !(await isFailing()), { timeout: 30_000 })
     expect(lines.filter((line) => /agrees/.test(line))).toEqual([
       'The clock of this machine agrees with the clock of the database again',
     ])

@@ -13,6 +13,7 @@ import { type Sql, sql } from '../../lib/storage/sql.ts'
 import { start as startProcess } from '../cli/process.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { createPostgresDatabase, createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
+import { MEMORY } from '../support/memory.ts'
 import { type Cluster, startCluster } from '../support/postgres.ts'
 import { codeOf, innerState, PASSWORD, startService, startThread, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
@@ -179,7 +180,7 @@ describe('/readyz on SQLite', () => {
 
 describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
   it('names the database while the server is stopped, and is ready once it is back', async () => {
-    const cluster = (await startCluster())!
+    const cluster = (await startCluster(MEMORY))!
     onTestFinished(() => cluster.stop())
     const service = await startService(cluster.url)
     onTestFinished(() => service.close())
@@ -268,7 +269,7 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
   })
 
   it('does not report a busy event loop as a failure of the database', async () => {
-    const cluster = (await startCluster())!
+    const cluster = (await startCluster(MEMORY))!
     onTestFinished(() => cluster.stop())
     const service = await startService(cluster.url)
     onTestFinished(() => service.close())
@@ -279,7 +280,7 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
   })
 
   it('responds in time while the server sends nothing, and is ready once it does', async () => {
-    const cluster = (await startCluster())!
+    const cluster = (await startCluster(MEMORY))!
     onTestFinished(() => cluster.stop())
     const way = await startWay(cluster)
     const service = await startService(way.url)

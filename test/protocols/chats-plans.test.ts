@@ -7,6 +7,8 @@ import type { Queries } from '../../lib/storage/database.ts'
 import { each, type Sql, sql, statement } from '../../lib/storage/sql.ts'
 import { createPuppet } from '../support/assistant.ts'
 import { describeService } from '../support/describe-service.ts'
+import { listNodes, listSteps, rowsReadBy } from '../support/plans.ts'
+import { recordedQueries } from '../support/recorded.ts'
 import { innerState, type Person, startService, startThread, type TestService, times } from '../support/service.ts'
 
 const THREADS = 20
@@ -14,16 +16,6 @@ const REPLIES = 200
 
 /** More than what is wanted, and far less than what a thread or a conversation has. */
 const MAX_READ = 40
-
-/** A node of a plan of PostgreSQL, with what it has read. */
-interface PlanNode {
-  'Relation Name'?: string
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  'Rows Removed by Index Recheck'?: number
-  Plans?: PlanNode[]
-}
 
 interface Answered extends TestService {
   ada: Person
@@ -79,8 +71,7 @@ const replyOf = (rootId: string, n: number) => `${rootId}-${childPath(ROOT_PATH,
 async function listScans(service: TestService, one: Sql): Promise<unknown[]> {
   const { db } = innerState(service.chat)
   if (db.dialect === 'sqlite') {
-    const steps = await db.all<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${one}`)
-    const details = steps.map(({ detail }) => detail)
+    const details = await listSteps(db, one)
     // In its order, so that the first one that fits ends it.
     const isOrdered = !details.some((detail) => detail.includes('TEMP B-TREE FOR ORDER BY'))
     const isNarrow = (detail: string) =>
@@ -88,16 +79,9 @@ async function listScans(service: TestService, one: Sql): Promise<unknown[]> {
       (isOrdered && detail.includes('_by_arrival (root_id=?)'))
     return details.filter((detail) => /^(SCAN|SEARCH) (m|o|r|messages)\b/.test(detail) && !isNarrow(detail))
   }
-  const plan = await db.all<Record<string, { Plan: PlanNode }[]>>(sql`EXPLAIN (ANALYZE, FORMAT JSON) ${one}`)
-  const readBy = (node: PlanNode) =>
-    node['Actual Loops'] *
-    (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0))
-  return nodesOf(Object.values(plan[0]!)[0]![0]!.Plan).filter(
-    (node) => node['Relation Name'] === 'messages' && readBy(node) > MAX_READ,
-  )
+  const nodes = await listNodes(db, one)
+  return nodes.filter((node) => node['Relation Name'] === 'messages' && rowsReadBy(node) > MAX_READ)
 }
-
-const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 
 describeService('a chat among many messages', startAnswered, (service) => {
   it.each<[string, (db: Queries) => Promise<unknown>]>([
@@ -115,18 +99,7 @@ describeService('a chat among many messages', startAnswered, (service) => {
   ])('reads few of them for %s, also where the database knows nothing of them', async (_, find) => {
     const { db } = innerState(service.chat)
     const statements: Sql[] = []
-    const seen: Queries = {
-      ...db,
-      all(text) {
-        statements.push(text)
-        return db.all(text)
-      },
-      get(text) {
-        statements.push(text)
-        return db.get(text)
-      },
-    }
-    await find(seen)
+    await find(recordedQueries(db, (text) => statements.push(text)))
     expect(statements).not.toEqual([])
     for (const analyze of [false, true]) {
       if (analyze) await db.run(sql`ANALYZE`)

@@ -45,7 +45,7 @@ describeService('questions in chats', startPuppet, (service) => {
     const answer = await service.puppet.asked()
     answer.say('Because.')
     answer.end()
-    await vi.waitUntil(async () => (await person.messages.get(message_id)).status === 'complete')
+    await vi.waitUntil(async () => (await person.messages.get(message_id)).status === 'complete', { timeout: 30_000 })
     return person.messages.get(message_id)
   }
 
@@ -152,7 +152,7 @@ describeService('questions in chats', startPuppet, (service) => {
     expect(await codeOf(ask(ada, { key: `${name}-k`, content: 'Else' }))).toBe('idempotency_mismatch')
     const answer = await service.puppet.asked()
     answer.end()
-    await vi.waitUntil(async () => (await ada.messages.get(one.message_id)).status === 'failed')
+    await vi.waitUntil(async () => (await ada.messages.get(one.message_id)).status === 'failed', { timeout: 30_000 })
 
     name = `${name}-twice`
     const both = await Promise.allSettled(times(4, () => ask(ada)))

@@ -52,6 +52,7 @@ export function randomAnswer(random: () => number): RandomAnswer {
         break
       default: {
         add({ id, type: 'tool', call_id: idOf(id), name: 'search', step: 1, state: 'running', by_provider: true })
+        if (below(2)) add({ id, type: 'tool', state: 'running', input: { q: below(9) } })
         if (below(2)) add({ id, type: 'tool', state: 'done', output: [1] })
       }
     }

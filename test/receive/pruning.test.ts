@@ -58,11 +58,4 @@ describeOnEachEmptyDatabase('the ids of a receiver', (openUrl, dialect) => {
     await applyOnce(next.store, 'erp', [eventOf(2)], next.write)
     expect((await ids()).filter((id) => id > 'old_005000')).toEqual([])
   })
-
-  it.runIf(dialect === 'sqlite')('lose the index of their times that former versions have made', async () => {
-    const { store, run } = await open()
-    await run('CREATE INDEX chat_received_at ON chat_received (at)')
-    await store.migrate()
-    await expect(run('DROP INDEX chat_received_at')).rejects.toThrow('no such index')
-  })
 })

@@ -90,6 +90,9 @@ export const FROZEN = {
     '0100-authorization': 'Ukg9WX34y01EEFHV8E9doRrhRij46nGvtHbHpc-OaWc',
     '0101-answers-by-arrival': 'Tgj8mlCSUVLcXE0CR93W4RKpIYQWhhbq_Eyh6MXpSEE',
     '0102-failing-webhooks': '06xmDDD56UuqNaRL7mvWwl823aCNfYZs20EusRPnhVY',
+    '0103-runs-and-deciders': 'NXZlZvkLhKtizmrYPsW9y8lVoDUqVzazOfzvHd6BEns',
+    '0104-approvals-that-wait': 'lg2kd4mxC72HwNq-se9Ag5NncFDvX3yWk85U43Gwku4',
+    '0105-guest-uses': 'VO4i7oeXiuRzCzsHmEJDbwY2Au5qf_W20wYj46cFpgk',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
   postgresql: {
@@ -182,6 +185,9 @@ export const FROZEN = {
     '0100-authorization': '7HNCEHyXzRAwixYp2JO0Sqt6P0d3DTiKSsSzC5ueu8s',
     '0101-answers-by-arrival': 'Tgj8mlCSUVLcXE0CR93W4RKpIYQWhhbq_Eyh6MXpSEE',
     '0102-failing-webhooks': 'k9sAH5oqhjJ2LtSv9ixiWSj4S4mUm5sxGGutopM8THI',
+    '0103-runs-and-deciders': 'NXZlZvkLhKtizmrYPsW9y8lVoDUqVzazOfzvHd6BEns',
+    '0104-approvals-that-wait': 'lg2kd4mxC72HwNq-se9Ag5NncFDvX3yWk85U43Gwku4',
+    '0105-guest-uses': 'VO4i7oeXiuRzCzsHmEJDbwY2Au5qf_W20wYj46cFpgk',
     '0091-parts': 'pIh0bdHOx2Tsjcs7EFtOmngZTm1U7W8eCdZ532k4qG0',
   },
 }

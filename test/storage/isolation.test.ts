@@ -3,7 +3,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import { sql } from '../../lib/storage/sql.ts'
 import { folder, run } from '../cli/process.ts'
-import { createPostgresDatabase, directUrl } from '../support/databases.ts'
+import { copyPostgresDatabase, createPostgresDatabase, directUrl, type FreshDatabase } from '../support/databases.ts'
 import { pgbouncer, startPgBouncer } from '../support/pgbouncer.ts'
 import { startService, startThread, times } from '../support/service.ts'
 
@@ -19,8 +19,9 @@ async function onServer(url: string, ...statements: string[]): Promise<void> {
   }
 }
 
-async function create(): Promise<{ url: string; name: string }> {
-  const { url, remove } = await createPostgresDatabase()
+/** @param make the database: with the whole schema, or without one, which is then made at this isolation */
+async function create(make: () => Promise<FreshDatabase>): Promise<{ url: string; name: string }> {
+  const { url, remove } = await make()
   onTestFinished(remove)
   return { url, name: new URL(url).pathname.slice(1) }
 }
@@ -28,8 +29,8 @@ async function create(): Promise<{ url: string; name: string }> {
 describe.skipIf(why).each(['repeatable read', 'serializable'])(
   `a database whose default is %s${why && `: ${why}`}`,
   (isolation) => {
-    async function open(): Promise<string> {
-      const { url, name } = await create()
+    async function open(make: () => Promise<FreshDatabase>): Promise<string> {
+      const { url, name } = await create(make)
       await onServer(directUrl(url), `ALTER DATABASE ${name} SET default_transaction_isolation = '${isolation}'`)
       return url
     }
@@ -64,12 +65,12 @@ describe.skipIf(why).each(['repeatable read', 'serializable'])(
       expect((await one.chat.ops.fsck()).findings).toEqual([])
     }
 
-    it('is used at read committed', async () => useTogether(await open()), 60_000)
+    it('is used at read committed', async () => useTogether(await open(createPostgresDatabase)), 60_000)
 
     it.skipIf(!pgbouncer)(
       'is used at read committed behind PgBouncer',
       async () => {
-        const pooler = await startPgBouncer(directUrl(await open()), 'transaction')
+        const pooler = await startPgBouncer(directUrl(await open(copyPostgresDatabase)), 'transaction')
         onTestFinished(() => pooler.stop())
         await useTogether(pooler.url)
       },
@@ -80,7 +81,7 @@ describe.skipIf(why).each(['repeatable read', 'serializable'])(
 
 describe.skipIf(why).each(['LATIN1', 'SQL_ASCII'])(`a database in %s${why && `: ${why}`}`, (encoding) => {
   it('is refused at the start and by migrate, and nothing is created in it', async () => {
-    const { url, name } = await create()
+    const { url, name } = await create(createPostgresDatabase)
     const direct = directUrl(url)
     const other = `${name}_${encoding.toLowerCase()}`
     await onServer(

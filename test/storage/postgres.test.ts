@@ -13,6 +13,7 @@ import { createTransactions } from '../../lib/storage/postgres/transaction.ts'
 import { createHalfOpenWatchdog } from '../../lib/storage/postgres/watchdog.ts'
 import { sql, statement } from '../../lib/storage/sql.ts'
 import { startProxy } from '../fault/storage/proxy.ts'
+import { MEMORY } from '../support/memory.ts'
 import { type Cluster, startCluster } from '../support/postgres.ts'
 import { codeOf, times } from '../support/service.ts'
 import { promised } from './handles.ts'
@@ -24,7 +25,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
   let admin: pg.Pool
   let databases = 0
   beforeAll(async () => {
-    cluster = (await startCluster())!
+    cluster = (await startCluster(MEMORY))!
     admin = new pg.Pool({ connectionString: cluster.url, max: 2 })
     admin.on('error', () => {})
     return async () => {

@@ -1,8 +1,10 @@
 import pg from 'pg'
+import { createChatService, parseConfig } from '../../lib/index.ts'
 import type { Db0Like } from '../../lib/storage/connect.ts'
 import { openStorage } from '../../lib/storage/open.ts'
 import { sql } from '../../lib/storage/sql.ts'
 import type { SqliteHandle } from '../../lib/storage/sqlite/connection.ts'
+import { placementOf } from '../support/placement.ts'
 import { fileOf, openHandle } from './handles.ts'
 
 /** The actions of another process on a database; see `PROGRAMS`. */
@@ -27,6 +29,28 @@ const PROGRAMS: Record<string, () => Promise<number>> = {
     const applied = await storage.migrate()
     await storage.close()
     return applied.length
+  },
+
+  /**
+   * `review <url> <asked | edited>`: runs due tasks with a hook that masks every text. The process is killed when the hook is asked,
+   * or after the text was replaced.
+   */
+  async review() {
+    const die = () => void process.kill(process.pid, 'SIGKILL')
+    const storage = await openStorage({ database: url, ...placementOf(url) })
+    const chat = createChatService(parseConfig(), storage, {
+      hooks: {
+        beforeMessage() {
+          if (args[0] === 'asked') die()
+          return { content: '****' }
+        },
+        afterEvent: ({ type }) => (type === 'message.edited' ? die() : undefined),
+      },
+    })
+    await chat.start()
+    await chat.idle()
+    await chat.close()
+    return 0
   },
 }
 

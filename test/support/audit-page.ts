@@ -43,7 +43,7 @@ const ACTS: Record<AuditAct, string> = {
   'hook.deleted': 'An incoming hook was deleted; the subject is the bot as which it posted.',
   'webhook.created': 'A webhook, the subject, was made; `detail` has its host, and the bot whose events it gets.',
   'webhook.changed':
-    'A webhook, the subject, was changed, enabled or disabled: `detail` names what, with its host, and its user if another one did it.',
+    'A webhook, the subject, was changed, enabled or disabled: `detail` names what, with its host, its user if another one did it, and the `reason` if it was disabled by no act on it. All webhooks of the service: without a subject, with their number.',
   'webhook.verified': 'The URL of a webhook, the subject, returned its challenge.',
   'webhook.rotated': 'A webhook, the subject, got a new secret.',
   'webhook.replayed':

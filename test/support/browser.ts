@@ -2,19 +2,21 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 
 /** The parts of playwright-core that are used; the package is optional. */
-interface Playwright {
-  chromium: {
+type Playwright = Record<
+  'chromium' | 'firefox',
+  {
     launch(options: object): Promise<Browser>
-    launchPersistentContext(folder: string, options: object): Promise<BrowserContext & { close(): Promise<void> }>
+    launchPersistentContext(folder: string, options: object): Promise<BrowserContext>
   }
-}
+>
 
 /** A real browser; each context belongs to another user. */
 export interface Browser {
   newContext(options?: ContextOptions): Promise<BrowserContext>
+  isConnected(): boolean
   close(): Promise<void>
 }
 
@@ -39,6 +41,9 @@ export interface BrowserContext {
   /** Cuts the connection, or restores it. */
   setOffline(isOffline: boolean): Promise<void>
   cookies(): Promise<{ name: string; value: string; domain: string }[]>
+  /** How long its pages wait for anything. */
+  setDefaultTimeout(ms: number): void
+  close(): Promise<void>
 }
 
 /** Preferences of a user. */
@@ -89,8 +94,10 @@ export interface Page {
   setInputFiles(selector: string, files: BrowserFile[]): Promise<void>
   /** Waits until the page has the user choose files. */
   waitForEvent(name: 'filechooser'): Promise<{ setFiles(files: BrowserFile[]): Promise<void> }>
-  /** Chooses an option of a `select` by its value. */
-  selectOption(selector: string, value: string): Promise<unknown>
+  /** Waits until the page has the browser save a file. */
+  waitForEvent(name: 'download'): Promise<{ suggestedFilename(): string; path(): Promise<string | null> }>
+  /** Chooses an option of a `select` by its value, or by its label. */
+  selectOption(selector: string, value: string | { label: string }): Promise<unknown>
   /** Presses a key, such as `Enter` or `Shift+Tab`, in an element. */
   press(selector: string, key: string): Promise<void>
   inputValue(selector: string): Promise<string>
@@ -119,48 +126,105 @@ export interface Page {
   on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void
 }
 
-const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
+/** The browser of a run: Chromium, or the stock Firefox of the system with `TEST_BROWSER=firefox`. */
+const ENGINE = process.env.TEST_BROWSER === 'firefox' ? 'firefox' : 'chromium'
+const PROGRAMS = { chromium: ['chromium', 'chromium-browser', 'google-chrome'], firefox: ['firefox-esr', 'firefox'] }
+
+const executablePath = PROGRAMS[ENGINE]
   .flatMap((name) => (process.env.PATH ?? '').split(':').map((folder) => join(folder, name)))
   .find((path) => existsSync(path))
 const playwright = await loadPlaywright()
 
 /** Whether a browser is installed. Without one, the tests that need it are reported as skipped. */
 export const hasBrowser = playwright !== undefined && executablePath !== undefined
-if (!hasBrowser) console.log(`Browser test skipped: ${executablePath ? 'playwright-core' : 'chromium'} not found`)
+if (!hasBrowser) console.log(`Browser test skipped: ${executablePath ? 'playwright-core' : ENGINE} not found`)
 
 /** A host of this machine that is no `localhost` to the browser: without HTTPS, pages of it have less. */
 export const PLAIN_HOST = 'chat.test'
 
 const OPTIONS = {
-  executablePath,
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`,
-  ],
+  chromium: {
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`,
+    ],
+  },
+  // By WebDriver BiDi: the protocol of playwright's own needs a build of its own.
+  firefox: {
+    channel: 'moz-firefox',
+    firefoxUserPrefs: { 'network.dns.localDomains': PLAIN_HOST, 'ui.useOverlayScrollbars': 1 },
+  },
 }
 
 /** Starts a browser, which the caller closes. */
-export function launchBrowser(): Promise<Browser> {
-  return playwright!.chromium.launch(OPTIONS)
+export async function launchBrowser(): Promise<Browser> {
+  const browser = await playwright![ENGINE].launch({ executablePath, ...OPTIONS[ENGINE] })
+  if (ENGINE === 'firefox') leaveMedia(browser)
+  return browser
 }
 
-/** Starts a browser for the current test. */
-export async function openBrowser(): Promise<Browser> {
-  const browser = await launchBrowser()
-  onTestFinished(() => browser.close())
-  return browser
+/** A command that playwright-core sends for each context, and that Firefox has not had for long. */
+const SET_MEDIA = 'emulation.setMediaFeaturesOverride'
+
+/** Leaves out what a Firefox of today may not have: its pages get the colors and motions of the system. */
+function leaveMedia(browser: object): void {
+  const { _connection: connection } = browser as { _connection: { toImpl(of: object): { _browserSession: object } } }
+  const session = Object.getPrototypeOf(connection.toImpl(browser)._browserSession)
+  const { send } = session
+  session.send = function (method: string, params: object) {
+    return method === SET_MEDIA ? Promise.resolve({}) : send.call(this, method, params)
+  }
+}
+
+/** However slow the machine is: a test of speed measures by itself. */
+const PATIENT_MS = 60_000
+
+let shared: Promise<Browser> | undefined
+
+/** The browser of this process: to start one takes as long as many a test. It ends with the process. */
+async function sharedBrowser(): Promise<Browser> {
+  if (!(await shared)?.isConnected()) shared = launchInFolder()
+  return shared!
+}
+
+/** Its files are in the folder of the run: at the end of the process, it has no time to remove them. */
+async function launchInFolder(): Promise<Browser> {
+  const { TMPDIR } = process.env
+  process.env.TMPDIR = inject('folder')
+  try {
+    return await launchBrowser()
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+  }
+}
+
+/** A browser for the current test, at whose end its contexts are closed. */
+export async function openBrowser(): Promise<Pick<Browser, 'newContext'>> {
+  const browser = await sharedBrowser()
+  return {
+    async newContext(options) {
+      const context = await browser.newContext(options)
+      onTestFinished(() => context.close())
+      context.setDefaultTimeout(PATIENT_MS)
+      return context
+    },
+  }
 }
 
 /** A browser that sends cookies to other sites wherever `SameSite` allows it: not all browsers do by default. */
 export async function openLaxBrowser(): Promise<BrowserContext> {
+  // Firefox does.
+  if (ENGINE === 'firefox') return (await openBrowser()).newContext()
   const folder = await mkdtemp(join(tmpdir(), 'chat-browser-'))
   await mkdir(join(folder, 'Default'))
   const preferences = { profile: { cookie_controls_mode: 0, block_third_party_cookies: false } }
   await writeFile(join(folder, 'Default', 'Preferences'), JSON.stringify(preferences))
-  const context = await playwright!.chromium.launchPersistentContext(folder, OPTIONS)
+  const context = await playwright!.chromium.launchPersistentContext(folder, { executablePath, ...OPTIONS.chromium })
+  context.setDefaultTimeout(PATIENT_MS)
   onTestFinished(async () => {
     await context.close()
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })

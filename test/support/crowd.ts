@@ -1,6 +1,7 @@
 import type { Storage } from '../../lib/storage/open.ts'
 import { RECOUNT_PARTICIPANTS } from '../../lib/storage/schema/0029-participant-counts.ts'
 import { sql, statement } from '../../lib/storage/sql.ts'
+import { IS_POOLED } from './placement.ts'
 
 /** Stores 999 users `p-…`, all of them in one conversation and in one of its threads, and the author of that in 1,000 conversations. */
 export async function addCrowd(
@@ -31,14 +32,23 @@ export async function addCrowd(
   await db.run(sql`ANALYZE`)
 }
 
-/** The rows that were read of each table, once the server has counted these numbers of new rows. */
+/**
+ * The rows that were read of each table, once the server has counted these numbers of new rows, and no other process of it is
+ * left: each reports what it has read when its connection ends.
+ */
 export async function rowsRead({ db }: Storage, added: Record<string, number>): Promise<Map<string, number>> {
   for (;;) {
+    const others = await db.get(
+      sql`SELECT pid FROM pg_stat_activity
+         WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1`,
+    )
     const rows = await db.all<{ name: string; inserted: number; read: number }>(
       sql`SELECT relname::text AS name, n_tup_ins AS inserted, seq_tup_read + coalesce(idx_tup_fetch, 0) AS read
          FROM pg_stat_user_tables`,
     )
-    if (rows.filter(({ name, inserted }) => inserted >= (added[name] ?? Infinity)).length === Object.keys(added).length)
-      return new Map(rows.map(({ name, read }) => [name, read]))
+    const isCounted =
+      rows.filter(({ name, inserted }) => inserted >= (added[name] ?? Infinity)).length === Object.keys(added).length
+    // PgBouncer keeps them.
+    if (isCounted && (!others || IS_POOLED)) return new Map(rows.map(({ name, read }) => [name, read]))
   }
 }

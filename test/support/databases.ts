@@ -16,7 +16,10 @@ export interface FreshDatabase {
   remove(): Promise<void>
 }
 
-type Suite = (openUrl: () => Promise<string>, dialect: Dialect) => void
+/** Returns the URL of a new database. @param from the URL of the one to copy, which nothing has open; else of the template */
+type OpenUrl = (from?: string) => Promise<string>
+
+type Suite = (openUrl: OpenUrl, dialect: Dialect) => void
 
 /**
  * Describes the same behaviour for SQLite and for PostgreSQL, which is skipped if it is not installed.
@@ -41,15 +44,17 @@ export function withoutRows<T>(dialect: Dialect, cases: readonly T[]): readonly 
   return dialect === 'sqlite' || IS_POOLED ? cases : []
 }
 
-function describeOn(creators: Record<Dialect, () => Promise<FreshDatabase>>, title: string, suite: Suite): void {
+type Creators = Record<Dialect, (from?: string) => Promise<FreshDatabase>>
+
+function describeOn(creators: Creators, title: string, suite: Suite): void {
   for (const dialect of ['sqlite', 'postgresql'] as const) {
     describe.skipIf(!isAvailable(dialect))(`${title} (${dialect})`, () => {
       const created: FreshDatabase[] = []
       afterAll(async () => {
         await Promise.all(created.map((database) => database.remove()))
       })
-      suite(async () => {
-        const database = await creators[dialect]()
+      suite(async (from) => {
+        const database = await creators[dialect](from)
         created.push(database)
         return database.url
       }, dialect)
@@ -71,10 +76,13 @@ export async function createSqliteFile(): Promise<FreshDatabase> {
   }
 }
 
-async function copySqliteFile(): Promise<FreshDatabase> {
+const fileOf = (url: string) => url.slice('sqlite:'.length)
+
+async function copySqliteFile(from?: string): Promise<FreshDatabase> {
   const database = await createSqliteFile()
   // The start of a service then makes the tables under their names.
-  if (!IS_PLACED) await copyFile(inject('templates').sqlite, database.url.slice('sqlite:'.length))
+  const template = from ? fileOf(from) : IS_PLACED ? undefined : inject('templates').sqlite
+  if (template) await copyFile(template, fileOf(database.url))
   return database
 }
 
@@ -83,7 +91,9 @@ export function createPostgresDatabase(): Promise<FreshDatabase> {
   return createFrom('template1')
 }
 
-function copyPostgresDatabase(): Promise<FreshDatabase> {
+/** A new PostgreSQL database with the whole schema and no row. */
+export function copyPostgresDatabase(from?: string): Promise<FreshDatabase> {
+  if (from) return createFrom(new URL(from).pathname.slice(1))
   return createFrom(IS_PLACED ? 'template1' : inject('templates').postgresql)
 }
 

@@ -219,7 +219,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     },
   },
   'command.invoked': {
-    when: 'To a program: a participant has called one of its commands. Left out after 15 minutes.',
+    when: 'To a program: a participant has called one of its commands.',
     example: {
       invocation_id: '01980a3c-6f0f-7a10-8b20-0c4f1d2e3a51',
       conversation_id: CONVERSATION,

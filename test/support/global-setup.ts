@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 import { openStorage } from '../../lib/storage/open.ts'
 import { MEMORY } from './memory.ts'
 import { startSharedPooler } from './pooled.ts'
-import { type Cluster, startCluster } from './postgres.ts'
+import { type Cluster, prepareClusters, startCluster } from './postgres.ts'
 import { LINE_PREFIX, unexpectedErrors } from './postgres-errors.ts'
 
 declare module 'vitest' {
@@ -25,6 +25,7 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(MEMORY, 'chat-run-'))
   const templates = { sqlite: join(folder, 'chat.db'), postgresql: 'template_chat' }
+  const removeClusterFiles = await prepareClusters(MEMORY)
   const cluster = await startCluster(MEMORY, { log_line_prefix: LINE_PREFIX })
   if (!cluster) console.log('PostgreSQL tests skipped: initdb not found')
   await migrate(`sqlite:${templates.sqlite}`)
@@ -39,6 +40,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await pooler?.stop()
     report(unexpectedErrors((await cluster?.readLog()) ?? ''))
     await cluster?.stop()
+    await removeClusterFiles()
     // Last, as what it cannot remove must hide no failure.
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }

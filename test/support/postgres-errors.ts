@@ -14,6 +14,11 @@ interface Expected {
  */
 export const EXPECTED: readonly Expected[] = [
   { code: '23505', why: 'races, and taken names, that a unique constraint decides' },
+  {
+    code: '23502',
+    statement: /^INSERT INTO api_keys \(id, user_id\) VALUES \('k', NULL\)/,
+    why: 'a write that fails first',
+  },
   { code: '23503', why: 'a row is added while what it refers to is deleted' },
   { code: '23514', message: /^new row for relation "search_docs" /, why: 'the index is made to refuse a message' },
   { code: '40001', why: 'races that a snapshot decides' },

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
+import { MEMORY } from './memory.ts'
 import { type Cluster, startCluster } from './postgres.ts'
 
 /** A cluster in which a role needs a password, as in production. */
@@ -21,7 +22,7 @@ export interface RoleDatabase {
 }
 
 export async function startRoleCluster(): Promise<RoleCluster> {
-  const cluster = (await startCluster())!
+  const cluster = (await startCluster(MEMORY))!
   await cluster.restart(() => requirePasswords(cluster))
   const admin = async (sql: string) => {
     const client = new pg.Client({ connectionString: cluster.url })

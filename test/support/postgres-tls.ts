@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
+import { MEMORY } from './memory.ts'
 import { isInstalled, startCluster } from './postgres.ts'
 
 /** Why there is no PostgreSQL with TLS on this machine, if so. */
@@ -46,7 +47,7 @@ const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-node
 /** Starts a server that requires TLS, with a certificate of an authority of its own. */
 export async function startTlsServer(): Promise<TlsServer> {
   const port = await freePort()
-  const cluster = (await startCluster(undefined, { listen_addresses: '127.0.0.1', port }))!
+  const cluster = (await startCluster(MEMORY, { listen_addresses: '127.0.0.1', port }))!
   const folder = mkdtempSync(join(tmpdir(), 'chat-tls-'))
   createCertificates(folder)
   const data = join(new URL(cluster.url).searchParams.get('host')!, 'data')

@@ -10,6 +10,7 @@ export const BUILT = 'TEST_PROGRAMS'
 /** The programs that tests start as processes, by their path in the project. */
 export const PROGRAMS = [
   'cli/main.ts',
+  'test/chat-sdk/dying-bot.ts',
   'test/fault/receiving.ts',
   'test/fault/server.ts',
   'test/fault/sharing.ts',

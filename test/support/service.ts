@@ -62,8 +62,8 @@ const QUICK = {
 /** A search ends where there is no more to find, also on a busy machine. */
 const WHOLE_SEARCHES = { budget_ms: 5000 }
 
-/** A limit that no test reaches. */
-const MANY_ANSWERS = { max_running_per_user: 1000, max_running: 1000 }
+/** Limits that no test reaches, and a stop that waits for no answer. */
+const MANY_ANSWERS = { max_running_per_user: 1000, max_running: 1000, drain_seconds: 0 }
 
 /** A sign-in provider that never responds: nothing listens on the discard port, and `fetch` refuses it. */
 export const UNREACHABLE_PROVIDER = {
@@ -99,6 +99,8 @@ export async function startService(url: string, options: ServiceOptions = {}): P
   if (other) await vi.waitUntil(() => [chat, other].every((node) => !innerState(node).cluster.isSingleNode()), PATIENT)
   const listener = createNodeListener(chat)
   const server = createServer(other ? alternate([listener, createNodeListener(other)]) : listener)
+  // It ends no idle connection: on a busy machine a request may be on its way by then.
+  server.keepAliveTimeout = 0
   server.listen(options.port ?? 0, '127.0.0.1')
   await once(server, 'listening')
   const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -10,7 +10,7 @@ export interface SourceNode {
 }
 
 /** Every node of a tree, outermost first. */
-function* nodesOf(node: unknown): Generator<SourceNode> {
+export function* nodesOf(node: unknown): Generator<SourceNode> {
   if (Array.isArray(node)) for (const each of node) yield* nodesOf(each)
   else if (node !== null && typeof node === 'object') {
     if ('type' in node) yield node as SourceNode

@@ -1,5 +1,6 @@
 import type * as v from 'valibot'
 import { Metadata } from '../../lib/chat/conversations/schema-metadata.ts'
+import { StreamedValue } from '../../lib/chat/streaming/schema.ts'
 import { nodeOf, type SchemaNode, schemaOf } from '../../lib/core/schema-nodes.ts'
 import { Unchecked } from '../../lib/integrations/hooks/schema.ts'
 import { WebhookHeaders } from '../../lib/integrations/webhooks/schema.ts'
@@ -36,7 +37,7 @@ export function textsOf(schema: v.GenericSchema, path = ''): TextField[] {
   if (node.type === 'record' && boundOf(schemaOf(node.key!)) !== undefined)
     return within(node.value!, path ? `${path}.value` : 'value')
   // It is measured as a whole, and stored as it is.
-  if ([Metadata, Unchecked, WebhookHeaders].some((measured) => node === nodeOf(measured))) return []
+  if ([Metadata, StreamedValue, Unchecked, WebhookHeaders].some((measured) => node === nodeOf(measured))) return []
   if (CLOSED.has(node.type)) return []
   throw new Error(`${path}: a schema of type ${node.type} may let in texts of any length`)
 }

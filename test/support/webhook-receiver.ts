@@ -17,7 +17,7 @@ export interface Received {
 export type Answer = number | { status: number; headers: Record<string, string> } | ((response: ServerResponse) => void)
 
 /** Far above what a call takes on a busy machine. */
-const PATIENT = { timeout: 10_000, interval: 10 }
+const PATIENT = { timeout: 30_000, interval: 10 }
 
 /** Receives webhooks on this machine. */
 export interface WebhookReceiver {

@@ -191,12 +191,12 @@ describe.each([
     const sent = first.runAgent()
     const answer = await puppet.asked()
     answer.say('The ')
-    await vi.waitUntil(() => texts(first).at(-1)?.[1] === 'The ')
+    await vi.waitUntil(() => texts(first).at(-1)?.[1] === 'The ', { timeout: 30_000 })
     const second = open('trip')
     const resumed = second.connectAgent()
-    await vi.waitUntil(() => texts(second).at(-1)?.[1] === 'The ')
+    await vi.waitUntil(() => texts(second).at(-1)?.[1] === 'The ', { timeout: 30_000 })
     answer.say('sky.')
-    await vi.waitUntil(() => texts(second).at(-1)?.[1] === 'The sky.')
+    await vi.waitUntil(() => texts(second).at(-1)?.[1] === 'The sky.', { timeout: 30_000 })
     const stopped = await fetch(`${service.base_url}/api/ui/chat/trip/stop`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}` },
@@ -253,7 +253,7 @@ describe.each([
     agent.addMessage({ id: 'q1', role: 'user', content: 'Why?' })
     const sent = agent.runAgent()
     ;(await puppet.asked()).say('The ')
-    await vi.waitUntil(() => texts(agent).at(-1)?.[1] === 'The ')
+    await vi.waitUntil(() => texts(agent).at(-1)?.[1] === 'The ', { timeout: 30_000 })
     service.chat.drain()
     await expect(sent).rejects.toThrow()
     await new Promise(setImmediate)

@@ -167,12 +167,14 @@ describe.each([5, 6, 7])('version %i of the AI SDK', (version) => {
     const sent = first.sendMessage({ text: 'Why?' })
     const answer = await puppet.asked()
     answer.say('The ')
-    await vi.waitUntil(() => first.messages.length === 2 && textOf(first.messages[1]!) === 'The ')
+    await vi.waitUntil(() => first.messages.length === 2 && textOf(first.messages[1]!) === 'The ', { timeout: 30_000 })
     const loaded = await load('trip')
     expect(texts(loaded.messages)).toEqual([['user', 'Why?']])
     const second = open('trip', loaded.messages)
     const resumed = second.resumeStream()
-    await vi.waitUntil(() => second.messages.length === 2 && textOf(second.messages[1]!) === 'The ')
+    await vi.waitUntil(() => second.messages.length === 2 && textOf(second.messages[1]!) === 'The ', {
+      timeout: 30_000,
+    })
     answer.say('sky.')
     answer.end()
     await Promise.all([sent, resumed])
@@ -189,7 +191,7 @@ describe.each([5, 6, 7])('version %i of the AI SDK', (version) => {
     const sent = chat.sendMessage({ text: 'Why?' })
     const answer = await puppet.asked()
     answer.say('The ')
-    await vi.waitUntil(() => chat.messages.length === 2 && textOf(chat.messages[1]!) === 'The ')
+    await vi.waitUntil(() => chat.messages.length === 2 && textOf(chat.messages[1]!) === 'The ', { timeout: 30_000 })
     const stopped = await fetch(`${service.base_url}/api/ui/chat/trip/stop`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}` },
@@ -240,7 +242,7 @@ describe.each([5, 6, 7])('version %i of the AI SDK', (version) => {
     const other = open('other')
     const sent = other.sendMessage({ text: 'Why?' })
     ;(await puppet.asked()).say('The ')
-    await vi.waitUntil(() => other.messages.length === 2 && textOf(other.messages[1]!) === 'The ')
+    await vi.waitUntil(() => other.messages.length === 2 && textOf(other.messages[1]!) === 'The ', { timeout: 30_000 })
     service.chat.drain()
     await sent
     expect(other.status).toBe('error')
@@ -276,7 +278,7 @@ describe.each([5, 6, 7])('version %i of the AI SDK', (version) => {
     await chat.addToolApprovalResponse({ id: asked[0]!.approval!.id, approved: true })
     await chat.addToolApprovalResponse({ id: asked[1]!.approval!.id, approved: false })
     await vi.waitUntil(() => chat.status === 'ready' && textOf(chat.messages[1]!).includes('Done.'), {
-      timeout: 10_000,
+      timeout: 30_000,
     })
     expect(chat.messages).toHaveLength(2)
     const states = chat.messages[1]!.parts.flatMap(({ type, state }) => (type === 'dynamic-tool' ? state : []))
@@ -296,7 +298,7 @@ describe.each([5, 6, 7])('version %i of the AI SDK', (version) => {
     expect(asked).toHaveLength(2)
     for (const { data } of asked)
       await world.ada.approvals.decide((data as { call_id: string }).call_id, { approve: true })
-    await vi.waitUntil(async () => textOf((await load('trip')).messages.at(-1)!).includes('Done.'), { timeout: 10_000 })
+    await vi.waitUntil(async () => textOf((await load('trip')).messages.at(-1)!).includes('Done.'), { timeout: 30_000 })
   })
 
   /** A transport of ours, whose streams are broken off behind so many bytes, once for each number. */
@@ -356,7 +358,9 @@ describe.each([5, 6, 7])('version %i of the AI SDK', (version) => {
     const second = open('trip', (await by.load('trip')) as UiMessage[], ours(400))
     const resumed = second.resumeStream()
     answer.say('sky.')
-    await vi.waitUntil(() => second.messages.length === 6 && textOf(second.messages[5]!) === 'The sky.')
+    await vi.waitUntil(() => second.messages.length === 6 && textOf(second.messages[5]!) === 'The sky.', {
+      timeout: 30_000,
+    })
     expect(await by.stop('trip')).toBe(true)
     await Promise.all([sent, resumed])
     expect([chat.status, second.status]).toEqual(['ready', 'ready'])

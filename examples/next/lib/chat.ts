@@ -1,5 +1,6 @@
 import { createChatService, openStorage, parseConfig } from 'chat-server'
 import { createChatApp } from 'chat-server/h3'
+import { assistant } from './assistant'
 import { loginOf, PEOPLE } from './login'
 
 async function start() {
@@ -7,6 +8,7 @@ async function start() {
   const storage = await openStorage({ database: process.env.DATABASE ?? 'sqlite:./chat.db' })
   const chat = createChatService(config, storage, {
     log: console,
+    assistant,
     identity: async ({ request }) => {
       const { person_id } = await loginOf(request)
       const person = PEOPLE.find(({ id }) => id === person_id)

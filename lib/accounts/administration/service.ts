@@ -15,7 +15,13 @@ import { toAccount } from '../users/accounts.ts'
 import { announceChange } from '../users/announcing.ts'
 import { refuseAssistantName } from '../users/assistant-names.ts'
 import { photosOf } from '../users/photos.ts'
-import { administers, assertSparesAdministrators, assertStillAdmin, isLastAdmin } from '../users/rules.ts'
+import {
+  administers,
+  assertNoGuest,
+  assertSparesAdministrators,
+  assertStillAdmin,
+  isLastAdmin,
+} from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
 import { findUser, findUserByEmail, lockUsers, type UserRow } from '../users/store.ts'
 import { findOwnerId, ruleByAdministrator, setOwner } from '../users/store-bots.ts'
@@ -51,6 +57,7 @@ export const change = useCase({
       if (input.email !== undefined || isOwnPassword) await requireConfirmation(ctx, tx, actor)
       const user = await takeAccount(tx, actor, userId, { resigns: resigns(input) })
       if (isForPeople(input) && (await isSystemUser(tx, userId))) throw new ChatError('forbidden', NO_PERSON)
+      assertNoGuest(user.kind, input.roles ?? [])
       if (isForPeople(input) && user.kind === 'guest') throw new ChatError('conflict', NO_SIGN_IN)
       if (isForPeople(input) && user.kind === 'bot') throw new ChatError('conflict', KEYS_ALONE)
       if (input.owner_id !== undefined) await giveAway(ctx, tx, actor, { bot: user, owner_id: input.owner_id })

@@ -1,8 +1,8 @@
 import { assertAdmin, refuseKeys } from '../../core/actor.ts'
 import { fit } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
-import { disableOfLostKeys } from '../../storage/disabled-webhooks.ts'
 import { byActor } from '../audit/rules.ts'
+import { endWebhooksOfKeys } from '../means/ending-webhooks.ts'
 import { type KeysOfUsers, KeysQuery } from './schema-admin.ts'
 import { deleteKey, listKeysOfUsers, toKeyOfUser } from './store.ts'
 
@@ -38,7 +38,7 @@ export const revokeAny = useCase({
       await ctx.accounts.assertStillAdmin(tx, actor)
       const key = await deleteKey(tx, keyId)
       if (!key) return
-      await disableOfLostKeys(tx, ctx.now(), keyId)
+      await endWebhooksOfKeys(tx, ctx.now(), { keyId, by: byActor(actor) })
       const detail = { reason: 'admin', user_id: key.user_id }
       tx.audit({ act: 'key.revoked', ...byActor(actor), subject_id: keyId, detail, names: { key: key.name } })
       tx.recheckStreams({ user_id: key.user_id })

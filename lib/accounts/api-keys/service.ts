@@ -8,10 +8,10 @@ import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendAct } from '../../limits/spending.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
-import { disableOfLostKeys } from '../../storage/disabled-webhooks.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { byActor } from '../audit/rules.ts'
 import { notify } from '../mails/notices.ts'
+import { endWebhooksOfKeys } from '../means/ending-webhooks.ts'
 import { recordUse } from '../sessions/record-use.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { toActor } from '../users/rules.ts'
@@ -113,7 +113,7 @@ export const revoke = useCase({
     await ctx.write(async (tx) => {
       const key = await deleteKey(tx, keyId, actor.user_id)
       if (!key) throw new ChatError('not_found')
-      await disableOfLostKeys(tx, ctx.now(), keyId)
+      await endWebhooksOfKeys(tx, ctx.now(), { keyId, by: byActor(actor) })
       tx.audit({ act: 'key.revoked', ...byActor(actor), subject_id: keyId, names: { key: key.name } })
       tx.recheckStreams({ user_id: actor.user_id })
     })

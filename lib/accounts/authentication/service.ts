@@ -13,12 +13,12 @@ import { ACCESS_PREFIX } from '../grants/rules.ts'
 import { identify, identifyByToken } from '../host-identity/service.ts'
 import { recogniseServerKey, type ServerCaller } from '../server-keys/acting.ts'
 import { SERVER_KEY_PREFIX } from '../server-keys/rules.ts'
-import { recordExpiry, recordUse } from '../sessions/record-use.ts'
+import { recordExpiry, recordSessionUse, recordUse } from '../sessions/record-use.ts'
 import { mayCall } from '../sessions/remembered.ts'
 import { endIfReplayed } from '../sessions/rotated.ts'
 import { GUEST_PREFIX } from '../sessions/rules.ts'
 import { toSessionUse } from '../sessions/service.ts'
-import { type SessionOfCall, touchSession } from '../sessions/store.ts'
+import type { SessionOfCall } from '../sessions/store.ts'
 import { TOKEN_PREFIX } from '../tokens/rules.ts'
 import { recogniseToken } from '../tokens/service.ts'
 
@@ -66,12 +66,14 @@ export function asksHost({ host }: Pick<Context, 'host'>, { api_key, is_ticket }
 }
 
 /**
- * Whether a bearer may be one that the service, or its host, judges: a program of others sends some bearer, where its protocol
- * knows no call without one. By its form alone: it may have ended.
+ * Whether a request has a credential that the service, or its host, judges: a program of others sends some bearer, where its
+ * protocol knows no call without one. By its form alone: it may have ended. A host may have any scheme.
  */
-export function isOwnToken({ accounts, host }: Pick<Context, 'accounts' | 'host'>, { api_key }: CallerTokens): boolean {
+export function hasOwnCredential({ accounts, host }: Pick<Context, 'accounts' | 'host'>, headers: Headers): boolean {
+  if (host.identity !== undefined) return headers.has('authorization')
+  const { api_key } = bearerIn(headers)
   if (api_key === undefined) return false
-  if (host.identity !== undefined || isApiKey(api_key) || isOurs(api_key)) return true
+  if (isApiKey(api_key) || isOurs(api_key)) return true
   return accounts.bearers !== undefined && SIGNED_TOKEN.test(api_key)
 }
 
@@ -182,9 +184,7 @@ async function resume(ctx: Context, { headers, ip }: Client, token_hash: string 
 
   const user_agent = headers.get('user-agent') ?? undefined
   if (isUseDue(ctx, session, now))
-    await recordUse(ctx, 'session', (tx) =>
-      touchSession(tx, session.id, toSessionUse(ctx, { ip, user_agent }, { kind: session.kind, now })),
-    )
+    await recordSessionUse(ctx, session, toSessionUse(ctx, { ip, user_agent }, { kind: session.kind, now }))
   return toCaller(session)
 }
 

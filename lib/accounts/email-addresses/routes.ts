@@ -77,3 +77,19 @@ export const undoChange = route({
   status: 204,
   run: changes.undoChange,
 })
+
+export const checkLink = route({
+  method: 'POST',
+  path: '/api/auth/check-link',
+  tag: 'Authentication',
+  metrics: false,
+  summary: 'Check whether a mailed link still works, before a form is shown',
+  description:
+    'Uses nothing up. `not_found` if the token is unknown, expired or used: which of them, no caller learns. Failures count as sign-ins.',
+  access: 'public',
+  sign_in: true,
+  changes: false,
+  example: { link: 'reset_password', token: 'nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU' },
+  status: 204,
+  run: service.checkLink,
+})

@@ -7,6 +7,13 @@ import { Email } from '../users/schema.ts'
 export const EmailProof = v.object({ token: opaque(MAX_LENGTH.token) })
 export type EmailProof = v.InferOutput<typeof EmailProof>
 
+/** A mailed link besides an invite: what it does, by its name in `links.*`, and its token. */
+export const MailedLink = v.object({
+  link: v.picklist(['reset_password', 'verify_email', 'change_email', 'undo_email']),
+  token: opaque(MAX_LENGTH.token),
+})
+export type MailedLink = v.InferOutput<typeof MailedLink>
+
 /** The address that a user wants to have. */
 export const EmailChange = v.object({ email: Email })
 export type EmailChange = v.InferOutput<typeof EmailChange>

@@ -6,12 +6,14 @@ import { digest } from '../../core/ids.ts'
 import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
+import type { Queries } from '../../storage/database.ts'
 import { takeMail } from '../mails/limit.ts'
 import { worthless } from '../mails/link-error.ts'
 import { notify } from '../mails/notices.ts'
 import {
   deleteEmailChanges,
   deleteRequest,
+  type EmailRequestRow,
   findRequestByToken,
   hasRequest,
   insertRequest,
@@ -109,14 +111,28 @@ export const undoChange = useCase({
 
 /** Uses a request up: of several callers one gets it. */
 async function takeRequest(ctx: Context, tx: Tx, token: string, kind: 'change' | 'undo') {
-  const request = await findRequestByToken(tx, digest(token), kind, ctx.now())
-  if (!request) throw worthless()
-  await lockUser(tx, request.user_id!)
-  const user = await findUser(tx, request.user_id!)
-  const holder = await findUserByEmail(tx, request.email)
-  if (!user || user.disabled_at !== null || (holder && holder.id !== user.id)) throw worthless()
+  const tokenHash = digest(token)
+  const { user: before } = await findChanging(ctx, tx, tokenHash, kind)
+  await lockUser(tx, before.id)
+  // Read again under the lock: the address may have changed.
+  const { user, request } = await findChanging(ctx, tx, tokenHash, kind)
   if (!(await deleteRequest(tx, request.id, kind))) throw worthless()
-  return { user, request: request }
+  return { user, request }
+}
+
+/** The account whose address a token changes, or gives back, and what was requested. @throws ChatError `not_found` as {@link confirmChange} */
+export async function findChanging(
+  { now }: Pick<Context, 'now'>,
+  db: Queries,
+  tokenHash: string,
+  kind: 'change' | 'undo',
+): Promise<{ user: UserRow; request: EmailRequestRow }> {
+  const request = await findRequestByToken(db, tokenHash, kind, now())
+  const user = request && (await findUser(db, request.user_id!))
+  if (!user || user.disabled_at !== null) throw worthless()
+  const holder = await findUserByEmail(db, request.email)
+  if (holder && holder.id !== user.id) throw worthless()
+  return { user, request }
 }
 
 /** Sets a proven address. */

@@ -1,13 +1,17 @@
+import type { Context } from '../../context.ts'
 import { refuseGuests, refuseKeys } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { useCase } from '../../core/use-case.ts'
+import type { Queries } from '../../storage/database.ts'
 import { takeMail } from '../mails/limit.ts'
 import { worthless } from '../mails/link-error.ts'
-import { findUser, lockUser } from '../users/store.ts'
+import { findResetting } from '../password-resets/service.ts'
+import { findUser, lockUser, type UserRow } from '../users/store.ts'
 import { markEmailVerified } from '../users/store-changes.ts'
-import { EmailProof } from './schema.ts'
+import { EmailProof, MailedLink } from './schema.ts'
+import { findChanging } from './service-change.ts'
 import { deleteVerifications, findVerification } from './store.ts'
 
 /** The rate of mails to one address: an account with an address of another person must not fill a mailbox. */
@@ -51,18 +55,51 @@ export const verify = useCase({
   input: EmailProof,
   errors: ['not_found'],
   run: async (ctx, client, { token }): Promise<void> => {
-    const token_hash = digest(token)
-    const verification = await findVerification(ctx.db, token_hash, ctx.now())
-    if (!verification) throw worthless()
+    const tokenHash = digest(token)
+    const { id: user_id } = await findVerified(ctx, ctx.db, tokenHash)
     await ctx.write(async (tx) => {
-      await lockUser(tx, verification.user_id)
+      await lockUser(tx, user_id)
       // Read again under the lock: another call may have used it, or the address may have changed.
-      const valid = await findVerification(tx, token_hash, ctx.now())
-      const user = await findUser(tx, verification.user_id)
-      if (!valid || !user || user.disabled_at !== null || uniqueKey(user.email) !== valid.email_key) throw worthless()
+      const user = await findVerified(ctx, tx, tokenHash)
       await markEmailVerified(tx, user.id, ctx.now())
       await deleteVerifications(tx, user.id)
       tx.audit({ act: 'email.verified', subject_id: user.id, ip: client.ip, detail: { by: 'mail' } })
     })
   },
 })
+
+/** How the account of a link is found, or refused, as by the use-case that uses the link up. */
+const FINDERS: Record<MailedLink['link'], (ctx: Context, db: Queries, tokenHash: string) => Promise<unknown>> = {
+  reset_password: findResetting,
+  verify_email: findVerified,
+  change_email: (ctx, db, tokenHash) => findChanging(ctx, db, tokenHash, 'change'),
+  undo_email: (ctx, db, tokenHash) => findChanging(ctx, db, tokenHash, 'undo'),
+}
+
+/**
+ * Checks whether a mailed link still works, for any caller with its token, and uses nothing up. Only failures count against the
+ * limit of sign-ins of an address.
+ *
+ * @throws ChatError `not_found` for a token that is unknown, expired or used; `rate_limited` after many failures
+ */
+export const checkLink = useCase({
+  takes: ['client'],
+  input: MailedLink,
+  errors: ['not_found'],
+  run: async (ctx, client, { link, token }): Promise<void> => {
+    try {
+      await ctx.db.snapshot((db) => FINDERS[link](ctx, db, digest(token)))
+    } catch (error) {
+      if (error instanceof ChatError && error.code === 'not_found') await ctx.limiter.signInFailed(client.ip)
+      throw error
+    }
+  },
+})
+
+/** The account whose address a token verifies. @throws ChatError `not_found` as {@link verify} */
+async function findVerified({ now }: Pick<Context, 'now'>, db: Queries, tokenHash: string): Promise<UserRow> {
+  const link = await findVerification(db, tokenHash, now())
+  const user = link && (await findUser(db, link.user_id))
+  if (!user || user.disabled_at !== null || uniqueKey(user.email) !== link.email_key) throw worthless()
+  return user
+}

@@ -81,7 +81,8 @@ async function refresh(ctx: Context, form: TokenForm): Promise<IssuedTokens> {
 
 /** The grant that a client has proved to have, which has proved who it is. */
 async function findOwn(ctx: Context, form: TokenForm, proof: Proof): Promise<GrantRow> {
-  const grant = await findGrant(ctx.db, proof)
+  // Not with other reads of this turn, which on SQLite see one state: another process may just have made the code.
+  const grant = await ctx.db.snapshot((db) => findGrant(db, proof))
   const client = await authenticateClient(ctx, form)
   if (form.resource !== undefined && form.resource !== mcpUrlOf(ctx.config))
     throw new OAuthError('invalid_target', 'Tokens are for /mcp of this service')

@@ -3,7 +3,7 @@ import { assertRoles } from '../../core/access.ts'
 import { type Actor, assertAdmin, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError, unlessUnknown } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
-import { byActor } from '../audit/rules.ts'
+import { byActor, sessionEnded } from '../audit/rules.ts'
 import { findPerson } from '../identities/host-person.ts'
 import { type EnsuredAccount, HostPerson } from '../identities/schema.ts'
 import { toAccount } from '../users/accounts.ts'
@@ -75,5 +75,6 @@ export async function endLogins(ctx: Context, subject: string, admin?: Actor): P
     if (admin) await ctx.accounts.assertStillAdmin(tx, admin)
     await endStreams(tx, user.id, ctx.now())
     tx.recheckStreams({ user_id: user.id })
+    if (admin) tx.audit(sessionEnded('admin', { ...byActor(admin), subject_id: user.id }))
   })
 }

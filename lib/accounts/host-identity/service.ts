@@ -29,7 +29,7 @@ import { refuseTokens } from '../means/store.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { announceChange } from '../users/announcing.ts'
 import { isOwnPhoto } from '../users/photos.ts'
-import { assertSparesAdministrators, kindWith } from '../users/rules.ts'
+import { assertSparesAdministrators, kindWith, rolesWith } from '../users/rules.ts'
 import { findUserByEmail, findUserByUsername, lockUser, type ShownUser, type UserRow } from '../users/store.ts'
 import { findTokenFloor } from '../users/store-deleting.ts'
 import { insertUser, updateProfile } from '../users/store-naming.ts'
@@ -43,9 +43,6 @@ export type HostUser = ShownUser &
     /** Set where the call has created the user. */
     is_new?: boolean
   }
-
-/** The minimum time between two stored instants of proofs that give the same names. */
-const CLAIM_SECONDS = 60
 
 /** How often to retry after a conflict with another request for the same user or name. */
 const MAX_ATTEMPTS = 5
@@ -153,9 +150,9 @@ const isFromBefore = ({ issued_at }: HostIdentity, floor: Micros) =>
 const isOutdated = ({ claims_at }: HostUser, { issued_at }: HostIdentity) =>
   issued_at !== undefined && toMicros(issued_at) < (claims_at ?? 0)
 
-/** Whether the instant of a proof is to be stored: with other names, and once in a while with the same. */
+/** Whether the instant of a proof is to be stored, also with the same names: an earlier one with others must not replace them. */
 const isClaimDue = ({ claims_at }: HostUser, { issued_at }: HostIdentity) =>
-  issued_at !== undefined && toMicros(issued_at) - (claims_at ?? 0) >= CLAIM_SECONDS * SECOND
+  issued_at !== undefined && toMicros(issued_at) > (claims_at ?? 0)
 
 /** Stores the instant of a proof, if it has one. */
 async function noteClaim(tx: Tx, { subject, issued_at }: HostIdentity): Promise<void> {
@@ -260,7 +257,8 @@ async function findLocked(tx: Tx, key: IdentityKey): Promise<HostUser | undefine
 /** The user with the host's values. */
 async function profileOf(db: Queries, identity: HostIdentity, user: ShownUser, now: Micros): Promise<ShownUser> {
   const input = toProfile(identity)
-  const { display_name = user.display_name, avatar_url, roles = user.roles } = input
+  const { display_name = user.display_name, avatar_url } = input
+  const roles = rolesWith(user, input.roles)
   // The host removes its own photo, and no photo that the user has set.
   const keepsPhoto = avatar_url === undefined || (avatar_url === '' && isOwnPhoto(user.avatar_url))
   const photo = keepsPhoto ? user.avatar_url : avatar_url || null

@@ -7,6 +7,7 @@ import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
 import { parseInput } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { isTaken } from '../../storage/errors.ts'
+import type { AuditActor } from '../audit/store.ts'
 import { announceChange } from '../users/announcing.ts'
 import { PLACEHOLDER_DOMAINS } from '../users/rules.ts'
 import { AvatarUrl, DisplayName } from '../users/schema.ts'
@@ -29,11 +30,17 @@ const PROFILE: NamesOf<SystemProfile> = { display_name: 0, avatar_url: 0 }
 /**
  * A system actor of the host: a user without a sign-in, the same for a name at every call and on every node.
  *
+ * @param by what names it, where that is a server key
  * @throws ChatError `validation_failed` for a name that is none, for a reserved one of no actor yet, and for a profile that
  *   cannot be stored; `account_disabled`
  * @throws TypeError for an unknown field of the profile
  */
-export async function systemActor(ctx: Context, given: string, shown: SystemProfile = {}): Promise<Actor> {
+export async function systemActor(
+  ctx: Context,
+  given: string,
+  shown: SystemProfile = {},
+  by: AuditActor = {},
+): Promise<Actor> {
   refuseUnknown('chat.system', shown, PROFILE)
   const { name } = parseInput(Named, { name: given })
   const profile = parseInput(Shown, shown)
@@ -49,7 +56,7 @@ export async function systemActor(ctx: Context, given: string, shown: SystemProf
       throw new ChatError('validation_failed', { errors: [{ path: 'name', message }] })
     }
     try {
-      await ctx.write((tx) => create(ctx, tx, name))
+      await ctx.write((tx) => create(ctx, tx, name, by))
     } catch (error) {
       // Another call was faster.
       if (!isTaken(error)) throw error
@@ -57,7 +64,7 @@ export async function systemActor(ctx: Context, given: string, shown: SystemProf
   }
 }
 
-async function create(ctx: Context, tx: Tx, name: string): Promise<void> {
+async function create(ctx: Context, tx: Tx, name: string, by: AuditActor): Promise<void> {
   const id = ctx.id()
   const row = {
     id,
@@ -76,7 +83,7 @@ async function create(ctx: Context, tx: Tx, name: string): Promise<void> {
   const conflict = await insertUser(tx, row)
   if (conflict) throw new ChatError(conflict)
   await nameSystemUser(tx, id, name)
-  tx.audit({ act: 'user.created', subject_id: id, detail: { by: 'host', roles: row.roles } })
+  tx.audit({ act: 'user.created', ...by, subject_id: id, detail: { by: 'host', roles: row.roles } })
 }
 
 async function update(ctx: Context, tx: Tx, name: string, profile: SystemProfile): Promise<void> {

@@ -1,11 +1,12 @@
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { deleteMailsOfKind } from '../../mail/store.ts'
-import { disableOfLostKeys } from '../../storage/disabled-webhooks.ts'
-import { sessionEnded } from '../audit/rules.ts'
+import { type DisabledWebhook, listEnabledWebhooks } from '../../storage/disabled-webhooks.ts'
+import { sessionEnded, webhookEnded } from '../audit/rules.ts'
 import type { AuditAct } from '../audit/schema.ts'
 import type { AuditActor, AuditEntry } from '../audit/store.ts'
 import { listBotIds } from '../users/store-bots.ts'
+import { endWebhooksOfKeys } from './ending-webhooks.ts'
 import { CAUSES, type Cause, type Ends, type Means } from './rules.ts'
 import { countLiveSessions, deleteMeans, type Ending, type Holder, listNames, refuseTokens } from './store.ts'
 
@@ -52,12 +53,13 @@ export async function endMeans(
   const { reason } = CAUSES[cause]
   if (ended.sessions > 0 && live.sessions > 0)
     tx.audit(sessionEnded(reason, { ...by, subject_id: user_id, detail: { sessions: live.sessions } }))
-  if (ended.keys + ended.bot_keys > 0) await disableOfLostKeys(tx, ctx.now())
+  if (ended.keys + ended.bot_keys > 0) await endWebhooksOfKeys(tx, ctx.now(), { by })
   const ofUser = { reason, ...(user_id && { user_id }) }
   if (ended.bot_keys > 0)
     auditEach(tx, KEYS, { ...by, detail: { reason, owner_id: user_id! } }, live.bot_keys, ended.bot_keys)
   if (ended.keys > 0) auditEach(tx, KEYS, { ...by, detail: ofUser }, live.keys, ended.keys)
   if (ended.grants > 0) auditEach(tx, GRANTS, { ...by, detail: ofUser }, live.grants, ended.grants)
+  if (ended.webhooks > 0) auditWebhooks(tx, { reason, by }, live.webhooks, ended.webhooks)
   tx.recheckStreams({ user_id })
   if (user_id !== undefined) for (const id of await listBotIds(tx, user_id)) tx.recheckStreams({ user_id: id })
   return ended
@@ -70,6 +72,7 @@ async function findLive({ now }: Pick<Context, 'now'>, tx: Tx, holder: Holder, {
     keys: 'all' in holder ? [] : await listNames(tx, 'keys', holder.user_id),
     bot_keys: 'all' in holder ? [] : await listNames(tx, 'bot_keys', holder.user_id),
     grants: 'all' in holder ? [] : await listNames(tx, 'grants', holder.user_id),
+    webhooks: 'all' in holder ? [] : await listEnabledWebhooks(tx, holder.user_id),
   }
 }
 
@@ -93,6 +96,17 @@ function auditEach(
 ): void {
   if (ended.length === 0) tx.audit({ act, ...by, detail: { ...detail, [as.count]: count } })
   for (const { id, name } of ended) tx.audit({ act, ...by, subject_id: id, detail, names: { [as.name]: name } })
+}
+
+function auditWebhooks(
+  tx: Tx,
+  { reason, by }: { reason: string; by: AuditActor },
+  ended: DisabledWebhook[],
+  count: number,
+): void {
+  if (ended.length === 0)
+    tx.audit({ act: 'webhook.changed', ...by, detail: { changed: ['status'], reason, webhooks: count } })
+  for (const webhook of ended) tx.audit({ ...webhookEnded(reason, webhook), ...by })
 }
 
 /** What is refused while its user is disabled. */

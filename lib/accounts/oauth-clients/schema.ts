@@ -8,7 +8,8 @@ export const CLIENT_AUTH_METHODS = ['none', 'private_key_jwt'] as const
 export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number]
 
 /** Where a client comes from: its own document, the operator, or its registration. */
-export type ClientKind = 'document' | 'operator' | 'registered'
+export const CLIENT_KINDS = ['operator', 'document', 'registered'] as const
+export type ClientKind = (typeof CLIENT_KINDS)[number]
 
 /** The longest URL of a metadata document, and so the longest `client_id`. */
 export const MAX_CLIENT_ID_LENGTH = 512
@@ -71,5 +72,16 @@ export const OperatorClient = v.object({
 })
 export type OperatorClient = v.InferOutput<typeof OperatorClient>
 
-export const OperatorClients = v.object({ clients: v.array(OperatorClient) })
+/** Any client, with the number of its grants. */
+export const ListedClient = v.object({
+  ...OperatorClient.entries,
+  kind: v.pipe(
+    v.picklist(CLIENT_KINDS),
+    v.description('Whether the operator, its own document or it itself has added it'),
+  ),
+  grants: v.pipe(v.number(), v.description('How many grants of users it has')),
+})
+export type ListedClient = v.InferOutput<typeof ListedClient>
+
+export const OperatorClients = v.object({ clients: v.array(ListedClient) })
 export type OperatorClients = v.InferOutput<typeof OperatorClients>

@@ -4,13 +4,13 @@ import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { byActor } from '../audit/rules.ts'
 import { isRedirectUri } from './rules.ts'
-import { type OperatorClient, OperatorClientInput, type OperatorClients } from './schema.ts'
+import { type ListedClient, type OperatorClient, OperatorClientInput, type OperatorClients } from './schema.ts'
 import {
-  type ClientRow,
+  type CountedClientRow,
   deleteClient,
   deleteGrantsOfClient,
   insertClient,
-  listOwnClients,
+  listClients,
   lockAndCountClients,
 } from './store.ts'
 
@@ -52,18 +52,27 @@ export const create = useCase({
   },
 })
 
-/** All clients of the operator, newest first. @throws ChatError `forbidden` unless the actor is the operator */
+/** The maximum number of clients of others in a list. */
+const MAX_LISTED = 1_000
+
+/**
+ * All clients of the operator, newest first, then those with a document of their own or a registration that users allow something, the
+ * latest used first, up to 1,000.
+ *
+ * @throws ChatError `forbidden` unless the actor is the operator
+ */
 export const list = useCase({
   takes: ['actor'],
   errors: ['forbidden'],
   run: async (ctx, actor): Promise<OperatorClients> => {
     assertOperator(actor)
-    return { clients: (await listOwnClients(ctx.db)).map(toOperatorClient) }
+    return { clients: (await listClients(ctx.db, MAX_LISTED)).map(toListed) }
   },
 })
 
 /**
- * Deletes a client of the operator, or one that has registered itself; what users have allowed it ends. One that does not exist any more is no error.
+ * Deletes a client; what users have allowed it ends. One that does not exist any more is no error. A client with a document of its own
+ * can ask users again.
  *
  * @throws ChatError `forbidden` unless the actor is the operator
  */
@@ -90,11 +99,13 @@ export const remove = useCase({
   },
 })
 
-function toOperatorClient({ id, name, redirect_uris, created_at, last_used_at }: ClientRow): OperatorClient {
+function toListed({ id, kind, name, redirect_uris, grants, created_at, last_used_at }: CountedClientRow): ListedClient {
   return {
     client_id: id,
+    kind,
     name,
     redirect_uris: JSON.parse(redirect_uris),
+    grants,
     created_at: toInstant(created_at),
     ...(last_used_at > created_at && { last_used_at: toInstant(last_used_at) }),
   }

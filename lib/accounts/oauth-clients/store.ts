@@ -1,6 +1,6 @@
 import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
-import { type Micros, sql } from '../../storage/sql.ts'
+import { type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { OAuthClient } from './rules.ts'
 import type { ClientAuthMethod, ClientKind } from './schema.ts'
 
@@ -107,17 +107,30 @@ export async function lockAndCountClients(tx: Queries, kind: ClientKind): Promis
   return (await tx.get<{ count: number }>(sql`SELECT count(*) AS count FROM oauth_clients WHERE kind = ${kind}`))!.count
 }
 
-/** The clients of the operator, newest first: there are few. By oauth_clients_by_kind. */
-export function listOwnClients(db: Queries): Promise<ClientRow[]> {
-  return db.all(
-    sql`SELECT id, kind, name, redirect_uris, auth_methods, jwks_uri, created_at, last_used_at, fetched_at, fresh_until
-      FROM oauth_clients WHERE kind = 'operator' ORDER BY created_at DESC, id DESC`,
-  )
+/** A client, and how many grants it has. */
+export interface CountedClientRow extends ClientRow {
+  grants: number
 }
 
-/** Deletes a client of the operator, or one that has registered itself. By primary key. @returns it, if there was one */
+/** The clients of the operator, newest first: there are few. Then up to `limit` others that have grants, the latest used first. */
+export async function listClients(db: Queries, limit: number): Promise<CountedClientRow[]> {
+  const clients = (condition: Sql) =>
+    sql`SELECT c.id, c.kind, c.name, c.redirect_uris, c.auth_methods, c.jwks_uri, c.created_at, c.last_used_at, c.fetched_at,
+            c.fresh_until, (SELECT count(*) FROM grants g WHERE g.client_id = c.id) AS grants
+       FROM oauth_clients c WHERE ${condition}`
+  const own = await db.all<CountedClientRow>(
+    sql`${clients(sql`c.kind = 'operator'`)} ORDER BY c.created_at DESC, c.id DESC`,
+  )
+  const others = await db.all<CountedClientRow>(
+    sql`${clients(sql`c.kind <> 'operator' AND EXISTS (SELECT 1 FROM grants g WHERE g.client_id = c.id)`)}
+       ORDER BY c.last_used_at DESC, c.id DESC LIMIT ${limit}`,
+  )
+  return [...own, ...others]
+}
+
+/** Deletes a client. By primary key. @returns it, if there was one */
 export function deleteClient(tx: Queries, clientId: string): Promise<Pick<ClientRow, 'name'> | undefined> {
-  return tx.get(sql`DELETE FROM oauth_clients WHERE id = ${clientId} AND kind <> 'document' RETURNING name`)
+  return tx.get(sql`DELETE FROM oauth_clients WHERE id = ${clientId} RETURNING name`)
 }
 
 /** Ends what users have allowed a client. By grants_of_client. @returns how many grants */

@@ -1,14 +1,16 @@
+import type { Context } from '../../context.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { digest } from '../../core/ids.ts'
 import { useCase } from '../../core/use-case.ts'
 import { hasWaitingReset } from '../../mail/store.ts'
+import type { Queries } from '../../storage/database.ts'
 import { takeMail } from '../mails/limit.ts'
 import { worthless } from '../mails/link-error.ts'
 import { notify } from '../mails/notices.ts'
 import { endMeans } from '../means/ending.ts'
 import { clearFailures, toAttemptKey, toPasswordKey } from '../passwords/store.ts'
 import { rememberDevice } from '../passwords/store-devices.ts'
-import { findUser, findUserByEmail, lockUser } from '../users/store.ts'
+import { findUser, findUserByEmail, lockUser, type UserRow } from '../users/store.ts'
 import { markEmailVerified, updatePasswordHash } from '../users/store-changes.ts'
 import { addressDigest } from './mail.ts'
 import { ForgottenPassword, PasswordReset } from './schema.ts'
@@ -63,16 +65,13 @@ export const redeem = useCase({
   errors: ['not_found'],
   run: async (ctx, client, input): Promise<{ device: string }> => {
     const tokenHash = digest(input.token)
-    const reset = await findReset(ctx.db, tokenHash, ctx.now())
     // Before the password is hashed, so that an invalid token costs no hash; and again in the transaction.
-    if (!reset) throw worthless()
-    const { user_id } = reset
+    const { id: user_id } = await findResetting(ctx, ctx.db, tokenHash)
     const hash = await ctx.accounts.passwords.hash(input.password, { user: user_id, ip: client.ip, is_known: true })
     const device = await ctx.write(async (tx) => {
       await lockUser(tx, user_id)
-      const reset = await takeReset(tx, tokenHash, ctx.now())
-      const user = await findUser(tx, user_id)
-      if (!reset || !user || user.disabled_at || user.kind !== 'person') throw worthless()
+      const user = await findResetting(ctx, tx, tokenHash)
+      if (!(await takeReset(tx, tokenHash, ctx.now()))) throw worthless()
       await updatePasswordHash(tx, user_id, hash, ctx.now())
       await markEmailVerified(tx, user_id, ctx.now())
       // With an unverified address, another person may have registered it, and prepared other ways in.
@@ -92,3 +91,11 @@ export const redeem = useCase({
     return { device }
   },
 })
+
+/** The account whose password a token sets. @throws ChatError `not_found` for a token that is unknown, expired or used */
+export async function findResetting({ now }: Pick<Context, 'now'>, db: Queries, tokenHash: string): Promise<UserRow> {
+  const reset = await findReset(db, tokenHash, now())
+  const user = reset && (await findUser(db, reset.user_id))
+  if (!user || user.disabled_at !== null || user.kind !== 'person') throw worthless()
+  return user
+}

@@ -5,6 +5,7 @@ import { SECOND } from '../../core/units.ts'
 import { systemActor } from '../host-identity/system.ts'
 import { findPerson } from '../identities/host-person.ts'
 import { recordUse } from '../sessions/record-use.ts'
+import { noteGuestUse } from '../users/guest-use.ts'
 import { toActor } from '../users/rules.ts'
 import { findUser } from '../users/store.ts'
 import { isActive } from '../users/store-bots.ts'
@@ -45,7 +46,7 @@ export async function recogniseServerKey(ctx: Context, keyHash: string, headers:
   const account = parseActAs(header)
   if (!account) throw new ChatError('validation_failed', { errors: [MALFORMED] })
   if (!grants.includes(scopeFor(account))) throw new ChatError('forbidden', { reason: 'scope' })
-  return { actor: { ...(await actorOf(ctx, account)), key_id: key.id, server_key: key.id } }
+  return { actor: { ...(await actorOf(ctx, account, key.id)), key_id: key.id, server_key: key.id } }
 }
 
 const MALFORMED = {
@@ -53,8 +54,8 @@ const MALFORMED = {
   message: 'must be subject:<percent-encoded>, user:<id> or system:<name>, once',
 }
 
-async function actorOf(ctx: Context, account: ActedAs): Promise<Actor> {
-  if ('system' in account) return systemActor(ctx, account.system)
+async function actorOf(ctx: Context, account: ActedAs, server_key: string): Promise<Actor> {
+  if ('system' in account) return systemActor(ctx, account.system, {}, { server_key })
   const user =
     'subject' in account ? await findPerson(ctx.db, account.subject) : await findUser(ctx.db, account.user_id)
   if (!user || ('user_id' in account && (await isOfService(ctx.db, user.id)))) throw new ChatError('not_found')
@@ -62,6 +63,7 @@ async function actorOf(ctx: Context, account: ActedAs): Promise<Actor> {
   if (!(await isActive(ctx.db, user))) throw new ChatError('account_disabled')
   const roles = splitRoles(user.roles)
   if (!actsFor(roles)) throw new ChatError('forbidden', { reason: 'key', message: NO_ADMINISTRATOR })
+  await noteGuestUse(ctx, user)
   return toActor(user)
 }
 

@@ -5,8 +5,9 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { sessionEnded } from '../audit/rules.ts'
 import { hasEnded } from '../audit/store.ts'
+import { noteGuestUse } from '../users/guest-use.ts'
 import { lockUser } from '../users/store.ts'
-import { expireSession, type SessionOfCall } from './store.ts'
+import { expireSession, type SessionOfCall, type SessionUse, touchSession } from './store.ts'
 
 /** Stores that a session or key was used or has expired. If the storage accepts no writes, the caller can still read. */
 export async function recordUse(ctx: Context, what: 'key' | 'session', work: (tx: Tx) => Promise<void>): Promise<void> {
@@ -15,6 +16,16 @@ export async function recordUse(ctx: Context, what: 'key' | 'session', work: (tx
   } catch (error) {
     ctx.log.warn(`The use of a ${what} could not be stored`, { cause: causeText(error) })
   }
+}
+
+/** Stores that a session was used, and with that of a guest that the guest was seen. */
+export async function recordSessionUse(
+  ctx: Context,
+  { id, user_id, kind }: Pick<SessionOfCall, 'id' | 'user_id' | 'kind'>,
+  use: SessionUse,
+): Promise<void> {
+  await recordUse(ctx, 'session', (tx) => touchSession(tx, id, use))
+  await noteGuestUse(ctx, { id: user_id, kind })
 }
 
 /**

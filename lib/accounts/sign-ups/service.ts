@@ -24,7 +24,7 @@ import {
   listNewcomers,
 } from '../mails/store.ts'
 import { openSession, type SignedIn } from '../sessions/service.ts'
-import { administers, assertStillAdmin } from '../users/rules.ts'
+import { administers, assertNoGuest, assertStillAdmin } from '../users/rules.ts'
 import { addNamedUser } from '../users/service.ts'
 import { findUser, findUserByEmail, lockUsers } from '../users/store.ts'
 import {
@@ -56,6 +56,7 @@ export const invite = useCase({
     assertAdmin(actor)
     refuseKeys(actor)
     assertRoles(ctx.access.service, 'roles', input.roles)
+    assertNoGuest('person', input.roles)
     const { outbox } = ctx.mail
     if (!hasSignIn(ctx) || !ctx.config.invites.allow_signup) throw new ChatError('signup_disabled')
     if (input.mail && !outbox)

@@ -5,6 +5,7 @@ import { toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPerson } from '../identities/host-person.ts'
+import { noteGuestUse } from '../users/guest-use.ts'
 import { toActor } from '../users/rules.ts'
 import { findUser } from '../users/store.ts'
 import { isSystemUser } from '../users/store-system.ts'
@@ -83,6 +84,7 @@ export async function recogniseToken(ctx: Context, token: string, options: { tic
   if (!holder || holder.disabled_at !== null || issued_at <= holder.tokens_after || !holder.is_maker_live)
     throw new ChatError('unauthenticated')
   if (holder.kind === 'bot' && (holder.is_abandoned || !ctx.config.bots.enabled)) throw new ChatError('unauthenticated')
+  await noteGuestUse(ctx, { id: user_id, kind: holder.kind })
   const actor: Actor = { ...toActor({ ...holder, id: user_id }), scopes }
   // What a ticket opens goes on after it.
   ctx.streams.logins.set(actor, { at: now, issued_at, expires_at: isTicket(scopes) ? until : expires_at, maker })

@@ -70,15 +70,20 @@ export function indexEntries({
 }
 
 /** Where the users with a word that begins so are. */
-export function entriesOf({ text, isDense }: Word, state = { isDisabled: false }): Entries {
-  const { length } = [...text]
-  return { text: withState(text, state), isWhole: length <= MAX_BEGINNING && (length > 1 || isDense) }
+export function entriesOf(word: Word, state = { isDisabled: false }): Entries {
+  return { text: withState(word.text, state), isWhole: isBeginning(word) }
 }
 
 /** The entry of all users with a word that begins as this one; `undefined` where it is too short to be one. */
 export function beginningOf({ text, isDense }: Word, state: { isDisabled: boolean }): string | undefined {
   const short = begin(text, MAX_BEGINNING)
   return isDense || [...short].length > 1 ? withState(short, state) : undefined
+}
+
+/** Whether the entry of a beginning is that of all users with a word that begins so. */
+export function isBeginning({ text, isDense }: Word): boolean {
+  const { length } = [...text]
+  return length <= MAX_BEGINNING && (length > 1 || isDense)
 }
 
 /** Where the users with two words that begin as these are, or more; `undefined` where the first is a single character. */

@@ -21,6 +21,24 @@ export function kindWith(kind: UserKind, roles: string): UserKind {
   return kind === 'guest' && isGuest({ roles: splitRoles(roles) }) ? 'guest' : 'person'
 }
 
+/** Whether these roles would make a guest of a person. */
+function becomesGuest(kind: UserKind, roles: string): boolean {
+  return kind === 'person' && isGuest({ roles: splitRoles(roles) })
+}
+
+/** The roles of a user that a host says has others: those that would make a guest of a person are ignored. */
+export function rolesWith(user: { kind: UserKind; roles: string }, roles = user.roles): string {
+  return becomesGuest(user.kind, roles) ? user.roles : roles
+}
+
+/** @throws ChatError `validation_failed` for roles that would make a guest of a person */
+export function assertNoGuest(kind: UserKind, roles: readonly string[]): void {
+  if (becomesGuest(kind, roles.join(',')))
+    throw new ChatError('validation_failed', {
+      errors: [{ path: 'roles', message: 'must not make a guest of a person' }],
+    })
+}
+
 /** Domains of the placeholder addresses of users of hosts, system actors, probes, guests and bots (RFC 2606). */
 export const PLACEHOLDER_DOMAINS = {
   host: 'host.invalid',

@@ -10,8 +10,9 @@ import { byActor } from '../audit/rules.ts'
 import { hasSignIn } from '../authentication/rules.ts'
 import { toAccount, toAccounts } from './accounts.ts'
 import { refuseAssistantName } from './assistant-names.ts'
+import { noteGuestUse } from './guest-use.ts'
 import { photosOf } from './photos.ts'
-import { assertStillAdmin, toActor, type UserKind } from './rules.ts'
+import { assertNoGuest, assertStillAdmin, toActor, type UserKind } from './rules.ts'
 import { deriveUsername, isGivable } from './rules-naming.ts'
 import { type Account, type AccountPage, UserInput, UsersQuery } from './schema.ts'
 import { findUser, hasUsers, listUsers, listUsersNamed, lockUsers, type UserRow } from './store.ts'
@@ -32,6 +33,7 @@ export const create = useCase({
   run: async (ctx, actor, input): Promise<{ user: Account }> => {
     assertAdmin(actor)
     assertRoles(ctx.access.service, 'roles', input.roles)
+    assertNoGuest('person', input.roles)
     // Otherwise a stolen key could create a separate login, which would outlive the revoked key.
     if (input.password !== undefined || input.roles.includes('admin')) refuseKeys(actor)
     // A host with its own authentication needs no set-up.
@@ -96,6 +98,7 @@ export const actor = useCase({
     if (row.disabled_at) throw new ChatError('account_disabled')
     if (await isOfService(ctx.db, userId)) throw new ChatError('not_found', { message: NO_ACCOUNT })
     if (!(await isActive(ctx.db, row))) throw new ChatError('account_disabled')
+    await noteGuestUse(ctx, row)
     return toActor(row)
   },
 })

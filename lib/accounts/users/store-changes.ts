@@ -6,6 +6,19 @@ export async function endStreams(tx: Queries, id: string, at: Micros): Promise<v
   await tx.run(sql`UPDATE users SET streams_ended_at = ${at}, tokens_after = ${at} WHERE id = ${id}`)
 }
 
+/** Whether the use of a guest is to be stored that was stored last before an instant. By primary key. */
+export async function isGuestUseDue(db: Queries, id: string, before: Micros): Promise<boolean> {
+  const row = await db.get(sql`SELECT 1 AS found FROM users WHERE id = ${id} AND ${isUsedBefore(before)}`)
+  return row !== undefined
+}
+
+/** Stores that a guest was seen, unless that was stored after `before`. */
+export async function touchGuest(tx: Queries, id: string, { at, before }: { at: Micros; before: Micros }) {
+  await tx.run(sql`UPDATE users SET used_at = ${at} WHERE id = ${id} AND ${isUsedBefore(before)}`)
+}
+
+const isUsedBefore = (before: Micros) => sql`kind = 'guest' AND COALESCE(used_at, created_at) <= ${before}`
+
 /** Removes a user's password. */
 export async function removePassword(tx: Queries, id: string, at: Micros): Promise<void> {
   await tx.run(sql`UPDATE users SET password_hash = NULL, updated_at = ${at} WHERE id = ${id}`)

@@ -21,6 +21,16 @@ export function listMerged(db: Queries, ids: Iterable<string>): Promise<MergedUs
   return db.all<MergedUser>(sql`SELECT ${COLUMNS} FROM merged_users WHERE from_id ${among(db, ids)}`)
 }
 
+/** Whether one of these users, by id or by the host's own id, was merged into another one or is being erased. By the keys. */
+export async function hasEndedAmong(db: Queries, names: readonly string[]): Promise<boolean> {
+  const row = await db.get(
+    sql`SELECT from_id AS id FROM merged_users WHERE from_id ${among(db, names)}
+      UNION ALL SELECT from_id FROM merged_users WHERE subject ${among(db, names)}
+      UNION ALL SELECT user_id FROM erased_authors WHERE user_id ${among(db, names)} LIMIT 1`,
+  )
+  return row !== undefined
+}
+
 /** The latest merge of a person of the host's, by the host's own id. By subject. */
 export function findMergedSubject(db: Queries, subject: string): Promise<MergedUser | undefined> {
   return db.get<MergedUser>(

@@ -132,35 +132,31 @@ export function listOutdated(db: Queries, limit: number): Promise<PersonRow[]> {
   )
 }
 
-/**
- * The users of up to `limit` of these entries, each with whether a search finds it: by name if the entries are whole. By
- * (word, name) of the index of words.
- */
-export function listWithEntries(db: Queries, entries: Entries, limit: number): Promise<EntryRow[]> {
-  return listUsersOf(db, entryRows(entries, limit))
+/** How many of these entries there are, counted up to a limit. By (word, name) of the index of words. */
+export async function countEntries(db: Queries, entries: Entries, limit: number): Promise<number> {
+  const row = await db.get<{ count: number }>(sql`SELECT count(*) AS count FROM (${entryRows(entries, limit)}) counted`)
+  return row!.count
 }
 
 /**
- * The users of up to `limit` of the first `scanned` of these entries, of those who have each of these other entries. By
- * (word, name) of the index of words, then by its primary key.
+ * Up to `limit` users by name, of those of the first `scanned` of these entries who have each of these other entries, with
+ * whether a search finds them. By (word, name) of the index of words, then by its primary key.
  */
 export function listWithAll(
   db: Queries,
   entries: Entries,
   { others, scanned, limit }: { others: string[]; scanned: number; limit: number },
 ): Promise<EntryRow[]> {
+  // An expression, so that SQLite uses the index by name, where users who are next to each other have rows next to each other.
+  // By id, each would be on another page.
   const has = (word: string) =>
-    sql`EXISTS (SELECT 1 FROM user_words o WHERE o.word = ${word} AND o.name = w.name AND o.user_id = w.user_id)`
-  return listUsersOf(
-    db,
-    sql`SELECT w.user_id FROM (${entryRows(entries, scanned)}) w WHERE ${join(others.map(has), ' AND ')} LIMIT ${limit}`,
-  )
-}
-
-function listUsersOf(db: Queries, ids: Sql): Promise<EntryRow[]> {
+    sql`EXISTS (SELECT 1 FROM user_words o WHERE o.word = ${word} AND o.name = w.name AND o.user_id || '' = w.user_id)`
+  const hasAll = others.length > 0 ? sql`WHERE ${join(others.map(has), ' AND ')}` : sql``
   return db.all<EntryRow>(
     sql`SELECT ${COLUMNS}, CASE WHEN ${IS_FOUND} THEN 1 ELSE 0 END AS is_found
-       FROM (${ids}) w JOIN users u ON u.id = w.user_id`,
+       FROM (SELECT w.user_id FROM (SELECT DISTINCT name, user_id FROM (${entryRows(entries, scanned)}) w) w ${hasAll}
+             ORDER BY w.name, w.user_id LIMIT ${limit}) w
+       JOIN users u ON u.id = w.user_id`,
   )
 }
 

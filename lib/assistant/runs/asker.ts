@@ -1,9 +1,5 @@
 import { toActor } from '../../accounts/users/rules.ts'
-import { findUser } from '../../accounts/users/store.ts'
-import { isActive } from '../../accounts/users/store-bots.ts'
-import { findSubjects } from '../../accounts/users/store-subjects.ts'
-import { findSystemName } from '../../accounts/users/store-system.ts'
-import { findMembership } from '../../chat/memberships/store.ts'
+import { findAskerRow } from '../../chat/answers/store-asker.ts'
 import type { Context } from '../../context.ts'
 import { mayWrite } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
@@ -22,17 +18,19 @@ export async function findAsker(
   db: Queries,
   { conversation_id, user_id }: { conversation_id: string; user_id: string | null },
 ): Promise<Asker | undefined> {
-  const row = user_id === null ? undefined : await findUser(db, user_id)
-  if (!row || !(await isActive(db, row))) return undefined
-  const system = await findSystemName(db, row.id)
-  const actor: Actor = { ...toActor(row), ...(system !== undefined && { system }) }
+  const row = user_id === null ? undefined : await findAskerRow(db, conversation_id, user_id)
+  if (!row || row.disabled_at !== null || row.is_abandoned === 1) return undefined
+  const { id, username, display_name, system_name, subject } = row
+  const actor: Actor = {
+    ...toActor(row),
+    ...(system_name !== null && { system: system_name }),
+    ...(subject !== null && { subject }),
+  }
   // A part of the host participates in no conversation.
-  const isThere = system !== undefined || (await findMembership(db, conversation_id, row.id)) !== undefined
+  const isThere = system_name !== null || row.participates === 1
   if (!isThere || !mayWrite(access, actor.roles)) return undefined
-  const subject = (await findSubjects(db, [row.id])).get(row.id)
-  const { id, username, display_name } = row
   return {
-    actor: subject === undefined ? actor : { ...actor, subject },
-    user: { id, username, ...(display_name && { display_name }), ...(subject !== undefined && { subject }) },
+    actor,
+    user: { id, username, ...(display_name && { display_name }), ...(subject !== null && { subject }) },
   }
 }

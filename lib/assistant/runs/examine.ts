@@ -10,7 +10,7 @@ import type { Tool } from '../tools/tool.ts'
 import { keyOfCall } from './equal-calls.ts'
 
 /** The calls of one step beyond this number fail. */
-const MAX_CALLS = 16
+export const MAX_CALLS = 16
 
 /** What the host says of a call, if it has a hook for that. */
 export type AskBeforeTool = (call: ToolBefore) => Promise<{ refuse?: string; approval?: ApprovalRule }>

@@ -9,6 +9,8 @@ import type { SoFar } from '../so-far.ts'
 export interface StepOutput extends AnswerOutput {
   /** Whether anything has come. */
   hasBegun(): boolean
+  /** What the answer has of what is limited, with this step. */
+  used(): SoFar['used']
 }
 
 /** @param deps.id makes the id of a call */
@@ -26,7 +28,7 @@ export function createStepOutput(
 
   /** The first row of a later step says so: without it, the model can be asked again. */
   function begin(): void {
-    if (!hasBegun && step > 1) sink.add({ id: sink.next(), type: 'step', step })
+    if (!hasBegun && step > 1) parts.addStep()
     hasBegun = true
   }
 
@@ -49,5 +51,6 @@ export function createStepOutput(
       stopIfLost()
     },
     hasBegun: () => hasBegun,
+    used: () => ({ ...parts.used() }),
   }
 }

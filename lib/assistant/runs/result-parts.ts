@@ -1,7 +1,8 @@
 import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
 import type { NewPart } from '../../chat/answers/calls.ts'
 import { causeText } from '../../core/errors.ts'
-import { MAX_ROW, type StoredFile } from '../answer-parts.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
+import type { StoredFile } from '../answer-parts.ts'
 import { toJsonText } from '../json-value.ts'
 import { type CheckedFile, toPiece } from '../pieces.ts'
 import type { ToolPart } from '../tools/definition.ts'
@@ -45,6 +46,6 @@ async function toNewPart(value: ToolPart, save: Results['save']): Promise<NewPar
         : undefined
   if (!part) throw new AnswerFailure('invalid_answer', 'no part of a result')
   const size = Buffer.byteLength(toJsonText(part, 'a part'))
-  if (size > MAX_ROW) throw new AnswerFailure('invalid_answer', `a part of more than ${MAX_ROW} bytes`)
+  if (size > MAX_LENGTH.part) throw new AnswerFailure('invalid_answer', `a part of more than ${MAX_LENGTH.part} bytes`)
   return part
 }

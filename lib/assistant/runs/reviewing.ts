@@ -100,6 +100,12 @@ async function readMessage(
 /** The files of an answer, with those that are kept back. */
 async function listFiles(db: Queries, run: Draft): Promise<string | null> {
   const held = heldRows(run).flatMap(({ part }) => (part?.type === 'file' ? part.attachment_id! : []))
-  const rows = await Promise.all([listOfMessage(db, run.message_id), held.length > 0 ? listAttachments(db, held) : []])
-  return toList(rows.flat().map((row) => ({ ...toAttachment(row), generated: true })))
+  const [stored, made] = await Promise.all([
+    listOfMessage(db, run.message_id),
+    held.length > 0 ? listAttachments(db, held) : [],
+  ])
+  return toList([
+    ...stored.map(toAttachment),
+    ...made.map((row) => ({ ...toAttachment(row), generated: true as const })),
+  ])
 }

@@ -1,5 +1,6 @@
-import { appendParts, type CallMove, failed, moveCalls } from '../../chat/answers/calls.ts'
+import { appendParts, type CallMove, failed, moveCalls, type NewPart } from '../../chat/answers/calls.ts'
 import { stateOfRun } from '../../chat/answers/rules-calls.ts'
+import { isBeyondLimits } from '../../chat/answers/rules-limits.ts'
 import type { Usage } from '../../chat/answers/schema.ts'
 import type { ToolState } from '../../chat/answers/schema-parts.ts'
 import { type CallRow, insertCall, listCalls, listStates, sizeOfTexts } from '../../chat/answers/store-calls.ts'
@@ -13,7 +14,8 @@ import {
   spentOf,
 } from '../../chat/answers/store-runs.ts'
 import { askParticipants } from '../../chat/approvals/asking.ts'
-import { lockAsSystem } from '../../chat/memberships/access.ts'
+import type { Metadata } from '../../chat/conversations/schema-metadata.ts'
+import { lockWithClock } from '../../chat/memberships/access.ts'
 import { modelOf } from '../../chat/metering/models.ts'
 import { costOf } from '../../chat/metering/rules.ts'
 import { addStep, needsEstimate, type Spent } from '../../chat/metering/rules-spent.ts'
@@ -25,13 +27,16 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { AskedCall } from '../asked-calls.ts'
 import type { ChunkWriter } from '../chunk-writer.ts'
-import type { Draft } from '../drafts.ts'
+import { type Draft, noteChange } from '../drafts.ts'
+import type { SoFar } from '../so-far.ts'
 import type { Tool } from '../tools/tool.ts'
 import { type Asker, findAsker } from './asker.ts'
+import { MAX_CALLS } from './examine.ts'
 import { withoutExcessParts } from './excess-parts.ts'
 import { addFiles, withoutExcessFiles } from './result-files.ts'
+import { withOpenCalls } from './room.ts'
 
-type StoringContext = Pick<Context, 'access' | 'config' | 'now' | 'id'>
+type StoringContext = Pick<Context, 'access' | 'assistants' | 'config' | 'now' | 'id'>
 
 /** The end of a step whose provider has called tools. */
 export interface StepEnd {
@@ -43,6 +48,10 @@ export interface StepEnd {
   /** What the steps before have used. */
   spent: Spent
   ran_ms: number
+  /** That of this step, or of those before. */
+  metadata: Metadata | undefined
+  /** What the answer has of what is limited, without these calls. */
+  used: SoFar['used']
 }
 
 /** What becomes of the calls of an answer, in one transaction. */
@@ -71,47 +80,60 @@ export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
     run: Draft,
     work: (tx: Tx, held: { at: Micros; states: Map<string, ToolState> }) => Promise<T>,
   ): Promise<T | undefined> {
-    let result: T | undefined
+    const done: { result?: T; at: Micros; clock: Micros } = { at: 0, clock: 0 }
     const isStored = await chunkWriter.settle(run, async (tx) => {
-      const at = await lockAsSystem(ctx, tx, run.conversation_id)
-      const states = at === undefined ? undefined : await listStates(tx, run.message_id, run.writer)
-      if (!states) return false
-      result = await work(tx, { at: at!, states })
+      // Sent together: the second is read once the first has the lock.
+      const [locked, states] = await Promise.all([
+        lockWithClock(ctx, tx, run.conversation_id),
+        listStates(tx, run.message_id, run.writer),
+      ])
+      if (!locked || !states) return false
+      Object.assign(done, locked, { result: await work(tx, { at: locked.at, states }) })
       return true
     })
-    return isStored ? result : undefined
+    if (!isStored) return undefined
+    noteChange(run, done)
+    return done.result
   }
 
   return {
-    /** Stores the calls that a step has asked for. @returns them, and what the steps have used */
+    /**
+     * Stores the calls that a step has asked for.
+     *
+     * @returns them, and what the steps have used; `answer_too_long`, and nothing is stored, if the answer has no room for them
+     */
     request(
       run: Draft,
       asker_id: string,
       end: StepEnd,
       tools: ReadonlyMap<string, Tool>,
-    ): Promise<{ calls: CallRow[]; spent: Spent } | undefined> {
+    ): Promise<{ calls: CallRow[]; spent: Spent } | 'answer_too_long' | undefined> {
       const ids = end.calls.map(() => ctx.id())
       return change(run, async (tx, { at, states }) => {
         const { message_id } = run
         // The connection broke during a commit, which is repeated.
         if (states.has(ids[0]!)) return readStored(tx, run, ids)
         const rows = end.calls.map((call, n) => toRow(call, { run, id: ids[n]!, asker_id, step: end.step, at, tools }))
-        const bytes = await sizeOfTexts(tx, message_id)
-        const prompt = needsEstimate(end.usage) ? await findContextBytes(tx, message_id) : 0
-        const spent = addStep(end.spent, { usage: end.usage, bytes, prompt })
         const parts = rows.map(({ id, name, title, step, input }, n) => ({
           ...{ type: 'tool' as const, call_id: id, name, ...(title !== null && { title }), step },
           state: 'requested' as const,
           ...(input !== null && tools.get(name)?.show !== 'name' && { input: fromStoredValue(input) }),
           provider_data: end.calls[n]!.provider_data,
         }))
+        if (isBeyondLimits(withOpenCalls(withRows(end.used, parts), statesOf(rows)))) return 'answer_too_long' as const
+        const [bytes, prompt] = await Promise.all([
+          sizeOfTexts(tx, message_id),
+          needsEstimate(end.usage) ? findContextBytes(tx, message_id) : 0,
+        ])
+        const spent = addStep(end.spent, { usage: end.usage, bytes, prompt })
         const first = await appendParts(tx, run, parts, at)
         for (const [n, row] of rows.entries()) {
           row.part_id = first + n
-          await insertCall(tx, row)
+          tx.defer(insertCall(tx, row))
         }
-        const micros = costOf(spent, modelOf(ctx.config, end.assistant).price)
-        await putRun(tx, message_id, { step: end.step, ran_ms: end.ran_ms, spent, micros })
+        const micros = costOf(spent, modelOf(ctx, end.assistant).price)
+        const metadata = end.metadata ? JSON.stringify(end.metadata) : null
+        tx.defer(putRun(tx, message_id, { step: end.step, ran_ms: end.ran_ms, spent, micros, metadata }))
         return { calls: rows, spent }
       })
     },
@@ -131,7 +153,8 @@ export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
           )),
           ...starts.map((call) => toStart(call, asker)),
         ]
-        const fitting = await withoutExcessParts(tx, run.message_id, await withoutExcessFiles(tx, run.message_id, all))
+        const kept = await withoutExcessFiles(tx, run.message_id, all)
+        const fitting = await withoutExcessParts(tx, run.message_id, kept, states.values())
         const done = await moveCalls(tx, run, states, fitting, at)
         await addFiles(tx, run.message_id, done)
         const started = done.filter(({ act }) => act === 'start' || act === 'restart')
@@ -144,7 +167,7 @@ export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
         const state = stateOfRun([...states.values()])
         if (state === 'waiting' && !isEnding) await pauseAnswer(tx, run.message_id, run.writer, ran_ms)
         if (state === 'over' && !isEnding) {
-          await countAttempt(tx, run.message_id, ran_ms)
+          tx.defer(countAttempt(tx, run.message_id, ran_ms))
           // Text follows: decisions of participants may have added rows as well.
           run.stored = (await findHeld(tx, run.message_id))!
         }
@@ -164,6 +187,22 @@ export function createRunStore(ctx: StoringContext, chunkWriter: ChunkWriter) {
       }),
   }
 }
+
+/** What an answer has with some more parts, of a row each. */
+function withRows(used: SoFar['used'], rows: readonly NewPart[]): SoFar['used'] {
+  const bytes = rows.map(
+    ({ provider_data = '', ...row }) => Buffer.byteLength(JSON.stringify(row)) + provider_data.length,
+  )
+  return {
+    parts: used.parts + rows.length,
+    rows: used.rows + rows.length,
+    bytes: bytes.reduce((sum, size) => sum + size, used.bytes),
+  }
+}
+
+/** What is asked of calls before they end: those that are too many are refused, which is one row. */
+const statesOf = (calls: readonly CallRow[]) =>
+  calls.map(({ state }, n): ToolState => (n < MAX_CALLS ? state : 'running'))
 
 /** The calls that a step has asked for, as they are stored. */
 async function readStored(tx: Tx, run: Draft, ids: readonly string[]): Promise<{ calls: CallRow[]; spent: Spent }> {

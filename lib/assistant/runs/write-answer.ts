@@ -1,21 +1,23 @@
 import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
 import { failed } from '../../chat/answers/calls.ts'
 import { INTERRUPTED } from '../../chat/answers/ending.ts'
+import { isBeyondLimits } from '../../chat/answers/rules-limits.ts'
 import type { FailureCode } from '../../chat/answers/schema-failures.ts'
 import type { CallRow } from '../../chat/answers/store-calls.ts'
 import { spentOf } from '../../chat/answers/store-runs.ts'
 import type { MessageRow } from '../../chat/messages/store.ts'
 import { NOTHING_SPENT } from '../../chat/metering/rules-spent.ts'
 import type { Context } from '../../context.ts'
-import { isBeyondLimits, type StepPlace } from '../answer-parts.ts'
+import type { StepPlace } from '../answer-parts.ts'
 import { type AnswerOutcome, ask, type OpenFile, type SaveFile, STOPPING } from '../ask.ts'
 import type { AssistantSettings } from '../assistants.ts'
 import type { Draft } from '../drafts.ts'
 import type { GivenPart } from '../provider.ts'
 import { readSoFar, toSoFar } from '../so-far.ts'
 import type { Tool } from '../tools/tool.ts'
+import { createContextReader } from './context-reader.ts'
 import type { AskBeforeTool } from './examine.ts'
-import { createHiddenOf, valuesOf } from './hidden-values.ts'
+import { valuesOf } from './hidden-values.ts'
 import type { StepOutput } from './output.ts'
 import type { Review } from './reviewing.ts'
 import { runCalls } from './run-calls.ts'
@@ -67,9 +69,9 @@ async function writeSteps(deps: WritingDeps, answer: WrittenAnswer & { ran_ms():
   const { assistant, row, run, taken, ran_ms } = answer
   const tools = new Map(assistant.tools.map((tool) => [tool.name, tool]))
   const calls: CallRow[] = taken?.calls ?? []
-  const ctx = { ...deps.ctx, assistant, hiddenOf: createHiddenOf(assistant.tools) }
+  const ctx = { ...deps.ctx, assistant, readContext: createContextReader(deps.ctx.db, assistant, { row, run }) }
   let spent = taken ? spentOf(taken.run) : NOTHING_SPENT
-  let metadata: AnswerOutcome['metadata']
+  let metadata: AnswerOutcome['metadata'] = taken?.run.metadata ? JSON.parse(taken.run.metadata) : undefined
   if (taken && taken.run.step >= assistant.max_steps)
     return endAtLastStep(
       deps,
@@ -101,9 +103,12 @@ async function writeSteps(deps: WritingDeps, answer: WrittenAnswer & { ran_ms():
       assistant: assistant.key,
       spent,
       ran_ms: ran_ms(),
+      metadata,
+      used: output.used(),
     }
     const requested = await deps.store.request(run, row.posted_by!, end, tools)
     if (!requested) return
+    if (requested === 'answer_too_long') return deps.finish(failedWith(requested, outcome.end.usage))
     calls.push(...requested.calls)
     spent = requested.spent
     if (isLast) return endAtLastStep(deps, answer, requested.calls)
@@ -148,8 +153,8 @@ async function endAtLastStep(
     await finish(failedWith('too_many_steps'))
 }
 
-const failedWith = (failure: FailureCode): Pick<AnswerOutcome, 'end'> => ({
-  end: { status: 'failed', finish_reason: 'failed', failure },
+const failedWith = (failure: FailureCode, usage?: AnswerOutcome['end']['usage']): Pick<AnswerOutcome, 'end'> => ({
+  end: { status: 'failed', finish_reason: 'failed', failure, usage },
 })
 
 /** The parts with the inputs and outputs of calls that readers do not get. */

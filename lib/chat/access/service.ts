@@ -4,8 +4,9 @@ import type { Context } from '../../context.ts'
 import {
   assertMayWrite,
   assertServiceRight,
-  reachOf,
+  reachFor,
   refusalByRoles,
+  refusalInService,
   SERVICE_RIGHTS,
   type ServiceRight,
 } from '../../core/access.ts'
@@ -54,8 +55,8 @@ export const explain = useCase({
       return verdict(obstacle, more)
     }
     const right: ServiceRight = oneOf(SERVICE_RIGHTS, act)
-    const reach = reachOf(ctx.access, roles, right)
-    return reach ? verdict(undefined, { reach }) : verdict({ reason: 'role', right })
+    const reach = reachFor(ctx.access, toActor(user), right)
+    return reach ? verdict(undefined, { reach }) : verdict(refusalInService(ctx.access, toActor(user), right))
   },
 })
 

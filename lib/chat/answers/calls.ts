@@ -59,7 +59,7 @@ export async function moveCalls(
     const from = states.get(call.id)
     const state = from && CALL_STATES[from][act]
     if (!state) continue
-    await setCall(tx, call.id, { ...change, state })
+    tx.defer(setCall(tx, call.id, { ...change, state }))
     states.set(call.id, state)
     const ended = hasEnded(state) && { ended_call: state }
     rows.push({ id: call.part_id, type: 'tool', state, ...shown, ...ended }, ...parts)
@@ -83,7 +83,8 @@ export async function appendParts(
   for (const [n, { provider_data = null, id, ended_call, ...row }] of rows.entries()) {
     const idx = first + n
     const part: PartChange = { id: id ?? idx, ...row }
-    await insertPart(tx, { message_id, idx, content: '', part: JSON.stringify(part), provider_data, created_at })
+    const stored = { message_id, idx, content: '', part: JSON.stringify(part), provider_data, created_at }
+    tx.defer(insertPart(tx, stored))
     tx.emit(conversation_id, {
       type: 'message.part',
       message_id,

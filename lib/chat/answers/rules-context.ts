@@ -1,4 +1,5 @@
 import type { GivenPart, Turn, TurnRole } from '../../context.ts'
+import { filesMade, filesOfQuestion } from '../attachments/rules.ts'
 import type { Attachment } from '../attachments/schema.ts'
 import type { ContextTurn } from './schema-context.ts'
 
@@ -77,9 +78,12 @@ function named(turn: Turn, names: TurnOptions['names']): Turn {
 
 function turnsOf({ role, posted_by, content, prompt, attachment_list, quoted_text, given_parts }: Ancestor): Turn[] {
   const by = posted_by ? { user_id: posted_by } : {}
-  const question: Turn[] = prompt === null ? [] : [{ role: 'user', content: prompt, ...by }]
+  const asked = prompt === null ? null : filesOfQuestion(attachment_list)
+  const question: Turn[] =
+    prompt === null ? [] : [{ role: 'user', content: prompt, ...by, ...(asked && { attachments: filesOf(asked) }) }]
   const said: Turn = role === 'assistant' ? { role, content } : { role: role as TurnRole, content, ...by }
-  if (attachment_list) said.attachments = filesOf(attachment_list)
+  const own = prompt === null ? attachment_list : filesMade(attachment_list)
+  if (own) said.attachments = filesOf(own)
   // What a model only thought before it failed is no turn.
   if (given_parts?.some(({ type }) => type !== 'reasoning')) said.parts = given_parts
   const quote = quoted_text ? [toQuoteTurn(quoted_text)] : []

@@ -1,4 +1,6 @@
 import * as v from 'valibot'
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { isUnderWay } from '../../core/message-status.ts'
 import { countWithin } from '../../core/pages.ts'
@@ -74,6 +76,8 @@ export const readRows = useCase({
         const rows = from === 0 && limit > 0 ? [{ idx: 0, row: row!.content, at: row!.created_at }] : []
         return { message, rows, is_whole: true }
       }
+      // None is read: it only tells of the message.
+      if (limit === 0) return { message, rows: [], is_whole: false }
       const sizes = await listChunkSizes(db, messageId, from, limit + 1)
       const count = Math.min(limit, countWithin(sizes.map(({ size }) => size)))
       const last = sizes[count - 1]
@@ -82,6 +86,25 @@ export const readRows = useCase({
     })
   },
 })
+
+/**
+ * What a message with rows is now, without a look at rights: for streams whose right to read it is looked up elsewhere.
+ *
+ * @throws ChatError `not_found` for a deleted one
+ */
+export async function lookAtWritten(
+  { db }: Context,
+  messageId: string,
+): Promise<{ message: Written; is_edited: boolean }> {
+  const row = await findWritten(db, messageId)
+  if (!row || row.is_gone) throw new ChatError('not_found')
+  return { message: toWritten(row), is_edited: row.content !== null }
+}
+
+/** @throws ChatError `not_found` for a user who reads the conversation no longer */
+export async function assertReads(ctx: Context, actor: Actor, conversationId: string): Promise<void> {
+  await requireReader(ctx, ctx.db, actor, conversationId)
+}
 
 /** Whether it is an answer, or a text that a program streams: a message that was posted as a whole has no reason for its end. */
 function isWritten({ role, finish_reason, status }: WrittenRow): boolean {

@@ -143,16 +143,3 @@ export function listValuesOf(
       ORDER BY id DESC LIMIT ${MAX_VALUES}`,
   )
 }
-
-/** The rows of an answer beside its text and its reasoning, without the number of its parts. */
-export async function measureParts(
-  tx: Queries,
-  messageId: string,
-): Promise<{ parts: number; rows: number; bytes: number }> {
-  const row = await tx.get<{ rows: number; bytes: number }>(
-    sql`SELECT count(*) AS rows, coalesce(sum(octet_length(part)), 0) AS bytes FROM message_chunks
-      WHERE message_id = ${messageId} AND part IS NOT NULL AND part NOT LIKE '%"type":"reasoning"%'`,
-  )
-  const { rows, bytes } = row!
-  return { parts: 0, rows: Number(rows), bytes: Number(bytes) }
-}

@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { sql } from '../../storage/sql.ts'
+import { type Micros, sql } from '../../storage/sql.ts'
 import type { Layout } from '../conversations/schema-look.ts'
 import type { MessageRow } from '../messages/store.ts'
 
@@ -8,6 +8,7 @@ export interface PlaceOfAnswer {
   assistant_prompt: string | null
   layout: Layout | null
   is_direct: number
+  clock: Micros
   title: string
   ref: string | null
   /** As JSON. */
@@ -24,7 +25,17 @@ export function findPlaceOfAnswer(
   const contextOf = (messageId: string) => sql`(SELECT context FROM messages WHERE id = ${messageId})`
   const context = variant_of === null ? contextOf(id) : sql`coalesce(${contextOf(id)}, ${contextOf(variant_of)})`
   return db.get<PlaceOfAnswer>(
-    sql`SELECT assistant_prompt, layout, is_direct, title, ref, metadata, ${context} AS context
+    sql`SELECT assistant_prompt, layout, is_direct, clock, title, ref, metadata, ${context} AS context
        FROM conversations WHERE id = ${conversation_id}`,
   )
+}
+
+/** Whether nothing has changed a conversation since an instant of its clock, and no user is being erased. By primary key. */
+export async function isUnchanged(db: Queries, conversationId: string, clock: Micros): Promise<boolean> {
+  const row = await db.get(
+    sql`SELECT 1 AS found FROM conversations
+      WHERE id = ${conversationId} AND clock = ${clock} AND deleted_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM erased_authors)`,
+  )
+  return row !== undefined
 }

@@ -15,6 +15,14 @@ export interface PartChunk extends PartRow {
   created_at: Micros
 }
 
+/** The chunks of an answer that are parts, in order. By primary key. */
+export async function listPartChanges(db: Queries, messageId: string): Promise<PartChange[]> {
+  const rows = await db.all<{ part: string }>(
+    sql`SELECT part FROM message_chunks WHERE message_id = ${messageId} AND part IS NOT NULL ORDER BY idx`,
+  )
+  return rows.map(({ part }) => JSON.parse(part) as PartChange)
+}
+
 export async function insertPart(tx: Queries, row: PartChunk): Promise<void> {
   await tx.run(
     sql`INSERT INTO message_chunks (message_id, idx, content, part, provider_data, created_at)

@@ -12,20 +12,25 @@ export interface RunRow {
   ran_ms: number
   /** What its steps have used, as JSON. */
   spent: string
+  /** The metadata that its steps have given it, as JSON; `null` for none. */
+  metadata: string | null
 }
+
+const RUN_COLUMNS = sql`step, attempts, ran_ms, spent, metadata`
 
 /** Stores the end of a step with calls. */
 export async function putRun(
   tx: Queries,
   messageId: string,
-  { step, ran_ms, spent, micros }: { step: number; ran_ms: number; spent: Spent; micros: number },
+  run: Pick<RunRow, 'step' | 'ran_ms' | 'metadata'> & { spent: Spent; micros: number },
 ): Promise<void> {
+  const { step, ran_ms, spent, micros, metadata } = run
   await tx.run(
-    sql`INSERT INTO answer_runs (message_id, step, attempts, ran_ms, spent, tokens, micros)
+    sql`INSERT INTO answer_runs (message_id, step, attempts, ran_ms, spent, tokens, micros, metadata)
           VALUES (${messageId}, ${step}, 0, ${ran_ms}, ${JSON.stringify(spent)},
-                  ${spent.prompt_tokens + spent.completion_tokens}, ${micros})
+                  ${spent.prompt_tokens + spent.completion_tokens}, ${micros}, ${metadata})
      ON CONFLICT (message_id) DO UPDATE SET step = excluded.step, attempts = 0, ran_ms = excluded.ran_ms,
-            spent = excluded.spent, tokens = excluded.tokens, micros = excluded.micros`,
+            spent = excluded.spent, tokens = excluded.tokens, micros = excluded.micros, metadata = excluded.metadata`,
   )
 }
 
@@ -39,14 +44,17 @@ export async function countAttempt(tx: Queries, messageId: string, ran_ms: numbe
 }
 
 export function findRun(db: Queries, messageId: string): Promise<RunRow | undefined> {
-  return db.get<RunRow>(sql`SELECT step, attempts, ran_ms, spent FROM answer_runs WHERE message_id = ${messageId}`)
+  return db.get<RunRow>(sql`SELECT ${RUN_COLUMNS} FROM answer_runs WHERE message_id = ${messageId}`)
+}
+
+/** Gives an answer that ends the metadata of its steps: until then it has that of the question. */
+export async function setMetadata(tx: Queries, messageId: string, metadata: string): Promise<void> {
+  await tx.run(sql`UPDATE messages SET metadata = nullif(${metadata}, '{}') WHERE id = ${messageId}`)
 }
 
 /** Deletes it: the answer has ended. */
 export function takeRun(tx: Queries, messageId: string): Promise<RunRow | undefined> {
-  return tx.get<RunRow>(
-    sql`DELETE FROM answer_runs WHERE message_id = ${messageId} RETURNING step, attempts, ran_ms, spent`,
-  )
+  return tx.get<RunRow>(sql`DELETE FROM answer_runs WHERE message_id = ${messageId} RETURNING ${RUN_COLUMNS}`)
 }
 
 /** An answer waits for participants from now on: no process holds it. @returns false unless this writer did */

@@ -1,5 +1,6 @@
 import type { PartRow } from '../../core/stored-parts.ts'
 import { toInstant } from '../../core/time.ts'
+import { COPIED } from '../../storage/copied-answers.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, databaseNow, isErasedAuthor, type Micros, sql } from '../../storage/sql.ts'
 import type { Chunk, MessageStatus, Usage } from './schema.ts'
@@ -138,7 +139,7 @@ export interface LapsedAnswer {
 export function listLapsed(db: Queries, limit: number): Promise<LapsedAnswer[]> {
   return db.all(
     sql`SELECT a.message_id, a.conversation_id, m.root_id, m.role, m.posted_by,
-            CASE WHEN r.message_id IS NULL THEN 0 ELSE 1 END AS has_run,
+            CASE WHEN r.message_id IS NULL OR a.writer = ${COPIED} THEN 0 ELSE 1 END AS has_run,
             CASE WHEN a.lease_expires_at = 0 THEN 1 ELSE 0 END AS is_free
        FROM answers_under_way a JOIN messages m ON m.id = a.message_id
        LEFT JOIN answer_runs r ON r.message_id = a.message_id

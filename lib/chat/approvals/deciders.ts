@@ -49,11 +49,13 @@ export async function tellDeciders(
   }))
   const { conversation_id } = answer
   const told: Candidate[] = []
-  for (const candidate of await listCandidates(tx, conversation_id, { asker_id, with_members, limit: MAX.looked_at })) {
+  const wanted = { asker_id, with_members, limit: MAX.looked_at }
+  for (const candidate of await listCandidates(tx, conversation_id, wanted)) {
     if (told.length === MAX.told) break
     if (levelOf(candidate, config.notifications.default_level) === 'none') continue
-    const decider = await findDecider(tx, conversation_id, candidate.user_id)
-    if (decider && rules.some((rule) => mayDeny(access, rule, decider))) told.push(candidate)
+    if (candidate.disabled_at !== null || candidate.is_abandoned === 1) continue
+    const decider = { ...candidate, actor: toActor({ ...candidate, id: candidate.user_id }) }
+    if (rules.some((rule) => mayDeny(access, rule, decider))) told.push(candidate)
   }
   await notifyDeciders(tx, answer, told, at)
 }

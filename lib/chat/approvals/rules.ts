@@ -31,6 +31,10 @@ function mayIn(access: Access, { actor, ...place }: Decider, act: 'manage' | 'po
   return may(access, { ...place, actor: actor as Actor }, act)
 }
 
+/** The roles of participants that manage a conversation, and may deny every call there. */
+export const rolesThatManage = ({ participant }: Access): string[] =>
+  [...participant].flatMap(([role, rights]) => (rights.has('manage') ? role : []))
+
 /** Whether a participant may still decide on a call. */
 export function mayDecide(access: Access, row: Rule & Pick<ApprovalRow, 'approval'>, decider: Decider): boolean {
   return row.approval === 'waiting' && mayDeny(access, row, decider)

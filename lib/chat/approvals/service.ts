@@ -7,14 +7,14 @@ import type { Queries } from '../../storage/database.ts'
 import { lockAsMember, requireMember } from '../memberships/access.ts'
 import { decideCalls } from './deciding.ts'
 import { toApproval } from './reading.ts'
-import { type Decider, hasExpired, mayDecide, refusedKind } from './rules.ts'
+import { type Decider, hasExpired, mayDecide, refusedKind, rolesThatManage } from './rules.ts'
 import { type Approval, type ApprovalPage, ApprovalsQuery, Decision } from './schema.ts'
-import { type ApprovalRow, findApprovals, listApprovals, listVotes } from './store.ts'
+import { type ApprovalRow, findApprovals, listApprovals, listDecidable, listVotes } from './store.ts'
 
 /** How many approvals a page looks at for those on which its reader may decide. */
 const MAX_LOOKED_AT = 1_000
 
-/** How many of them are read at a time, at least. */
+/** How many of them are read at a time, at least, once the reader may not decide on all of the first. */
 const READ_AT_ONCE = 200
 
 /**
@@ -30,12 +30,10 @@ export const list = useCase({
     assertPerson(actor)
     return ctx.db.snapshot(async (db) => {
       if (filter.conversation_id !== undefined) await requireMember(ctx, db, actor, filter.conversation_id)
-      const page = await readPage(ctx, db, actor, {
-        ...filter,
-        ...(mine && { state: 'waiting' as const }),
-        mine,
-        limit,
-      })
+      const { state } = filter
+      // No participant decides on those any more.
+      if (mine && state !== undefined && state !== 'waiting') return { approvals: [] }
+      const page = await readPage(ctx, db, actor, { ...filter, ...(mine && { state: 'waiting' }), mine, limit })
       const approvals = await toApprovals(db, page.rows)
       const fitting = fit(approvals)
       const next = fitting.length < approvals.length ? fitting.at(-1)!.call_id : page.next_after
@@ -57,10 +55,16 @@ async function readPage(
   { mine, limit, ...filter }: Omit<ApprovalsQuery, 'limit'> & { limit: number },
 ): Promise<{ rows: Judged[]; next_after?: string }> {
   const rows: Judged[] = []
-  const size = mine ? Math.max(limit, READ_AT_ONCE) : limit
+  const managing = rolesThatManage(ctx.access)
+  const isFromAll = mine && filter.conversation_id === undefined
   let after = filter.after
+  let size = limit
   for (let looked = 0; looked < MAX_LOOKED_AT; looked += size) {
-    const found = await listApprovals(db, actor.user_id, { ...filter, after, limit: size + 1 })
+    // What the role in a conversation does not tell refuses few: its policy, a key, an asker who may not decide.
+    if (looked > 0) size = Math.max(limit, READ_AT_ONCE)
+    const found = isFromAll
+      ? await listDecidable(db, actor.user_id, { managing, after, limit: size + 1 })
+      : await listApprovals(db, actor.user_id, { ...filter, after, limit: size + 1 })
     for (const row of found.slice(0, size)) {
       if (rows.length === limit) return { rows, next_after: after! }
       const may_decide = judge(ctx, actor, row, { ...row, actor })
@@ -68,6 +72,7 @@ async function readPage(
       after = row.id
     }
     if (found.length <= size) return { rows }
+    if (rows.length === limit) break
   }
   return { rows, next_after: after! }
 }

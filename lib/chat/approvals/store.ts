@@ -83,6 +83,58 @@ export async function listApprovals(
   })
 }
 
+/** What is wanted of the calls on which a user may decide. */
+export interface DecidableFilter {
+  /** The roles of participants that manage a conversation. */
+  managing: readonly string[]
+  after?: string | undefined
+  limit: number
+}
+
+/**
+ * Up to `limit` approvals on which a user may decide as far as the role in the conversation tells, newest first, with that role:
+ * those of conversations that the user manages, those on which members decide, and those of the user's own questions. What
+ * others decide on in the user's conversations is not read.
+ */
+export async function listDecidable(
+  db: Queries,
+  userId: string,
+  { managing, after, limit }: DecidableFilter,
+): Promise<(ApprovalRow & Standing)[]> {
+  const isAfter = after !== undefined && sql`c.id < ${after}`
+  const manages = sql`own.role ${among(db, managing)}`
+  // Enough for a user who manages many conversations. By approvals_waiting.
+  const newest = sql`SELECT c.id FROM (SELECT c.id, c.conversation_id, c.user_id, c.approvers FROM tool_calls c
+        ${where(sql`c.approval = 'waiting'`, isAfter)} ORDER BY c.id DESC LIMIT ${literal(NEWEST)}) c
+      JOIN participants own ON own.conversation_id = c.conversation_id AND own.user_id = ${userId}
+      WHERE ${manages} OR c.approvers = 'members' OR c.user_id = ${userId}
+      ORDER BY c.id DESC LIMIT ${limit}`
+  const rows = await findOwn(db, userId, { wanted: [sql`c.id ${amongFound(db, newest)}`], limit })
+  if (rows.length === limit) return rows
+  const own = sql`SELECT own.conversation_id FROM participants own WHERE own.user_id = ${userId}`
+  const wanted = sql`SELECT id FROM tool_calls WHERE user_id = ${userId} AND approval = 'waiting'
+      UNION ${waitingIn(db, sql`${own} AND ${manages}`)}
+      UNION ${waitingIn(db, own, sql`AND approvers = 'members'`)}`
+  // First without their inputs, which may be long.
+  const first = sql`SELECT c.id FROM tool_calls c JOIN messages m ON m.id = c.message_id
+      JOIN participants own ON own.conversation_id = c.conversation_id AND own.user_id = ${userId}
+      JOIN conversations v ON v.id = c.conversation_id AND v.deleted_at IS NULL
+      ${where(sql`c.id ${amongFound(db, wanted)}`, isAfter, sql`m.deleted_at IS NULL`, sql`NOT ${isErasedAuthor(sql`m.posted_by`)}`)}
+      ORDER BY c.id DESC LIMIT ${limit}`
+  return findOwn(db, userId, { wanted: [sql`c.id ${amongFound(db, first)}`], limit })
+}
+
+/** The ids of the calls that wait in these conversations. By approvals_that_wait. */
+function waitingIn({ dialect }: Queries, conversations: Sql, condition = sql``): Sql {
+  return dialect === 'sqlite'
+    ? sql`SELECT id FROM tool_calls WHERE approval = 'waiting' ${condition} AND conversation_id IN (${conversations})`
+    : // One conversation after the other: PostgreSQL would rather read all that wait.
+      sql`SELECT c.id FROM (${conversations}) AS own CROSS JOIN LATERAL (
+            SELECT id FROM tool_calls WHERE conversation_id = own.conversation_id AND approval = 'waiting' ${condition}
+            OFFSET 0) AS c`
+}
+
+/** Up to `limit` approvals of a user's conversations that meet these conditions, newest first, with the user's role. */
 function findOwn(
   db: Queries,
   userId: string,
@@ -114,11 +166,14 @@ export interface VoteRow {
   reason: string | null
 }
 
-/** The votes on these calls, oldest first. By votes_of_call. */
+/** The votes on these calls, oldest first; those of users who are being erased have no user and no reason. By votes_of_call. */
 export function listVotes(db: Queries, callIds: Iterable<string>): Promise<VoteRow[]> {
   return db.all<VoteRow>(
-    sql`SELECT id, call_id, user_id, approve, at, reason FROM approval_votes WHERE call_id ${among(db, callIds)}
-      ORDER BY at, id`,
+    sql`SELECT v.id, v.call_id, CASE WHEN gone.user_id IS NULL THEN v.user_id END AS user_id, v.approve, v.at,
+            CASE WHEN gone.user_id IS NULL THEN v.reason END AS reason
+       FROM approval_votes v LEFT JOIN erased_authors gone ON gone.user_id = v.user_id
+      WHERE v.call_id ${among(db, callIds)}
+      ORDER BY v.at, v.id`,
   )
 }
 

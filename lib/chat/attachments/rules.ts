@@ -51,6 +51,17 @@ export function toList(files: readonly Attachment[]): string | null {
   return toAscii(JSON.stringify(files.map(({ uploaded_by: _, reason: __, ...file }) => file)))
 }
 
+/** The list of the files that an answer has of its question; `null` without any. */
+export const filesOfQuestion = (list: string | null | undefined) => filtered(list, ({ generated }) => !generated)
+
+/** The list of the files that an assistant has made; `null` without any. */
+export const filesMade = (list: string | null | undefined) => filtered(list, ({ generated }) => generated === true)
+
+function filtered(list: string | null | undefined, isWanted: (file: Attachment) => boolean): string | null {
+  const files = list ? (JSON.parse(list) as Attachment[]).filter(isWanted) : []
+  return files.length > 0 ? toAscii(JSON.stringify(files)) : null
+}
+
 /** JSON in ASCII: a page of lists is read faster. */
 function toAscii(json: string): string {
   return json.replace(/[\u0080-\uFFFF]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -97,6 +97,14 @@ export function listOfMessage(db: Queries, messageId: string): Promise<Attachmen
   return db.all(sql`SELECT ${COLUMNS} FROM attachments a WHERE a.message_id = ${messageId} ORDER BY a.position`)
 }
 
+/** The files that answers have of their questions, in their order. By (message_id). */
+export function listOfQuestions(db: Queries, messageIds: Iterable<string>): Promise<AttachmentRow[]> {
+  return db.all(
+    sql`SELECT ${COLUMNS} FROM attachments a WHERE a.message_id ${among(db, messageIds)} AND a.generated IS NULL
+      ORDER BY a.message_id, a.position`,
+  )
+}
+
 const forUpdate = (tx: Queries) => (tx.dialect === 'postgresql' ? sql` FOR UPDATE` : sql``)
 
 export async function insertAttachment(
@@ -167,6 +175,25 @@ export async function attach(tx: Queries, messageId: string, ids: readonly strin
               WHERE id = ${id}`,
       ),
     ),
+  )
+}
+
+/** Adds a file with the bytes of another one, which a message is about to get. */
+export async function copyAttachment(
+  tx: Queries,
+  from: string,
+  { id, uploaded_by, created_at }: { id: string; uploaded_by: string; created_at: Micros },
+): Promise<void> {
+  await tx.run(
+    sql`INSERT INTO attachments (id, conversation_id, uploaded_by, name, type, sniffed, size, status, blob_id, thumbnail_blob_id,
+          thumbnail_type, width, height, created_at, expires_at)
+     SELECT CAST(${id} AS TEXT), conversation_id, CAST(${uploaded_by} AS TEXT), name, type, sniffed, size, status, blob_id,
+            thumbnail_blob_id, thumbnail_type, width, height, CAST(${created_at} AS BIGINT), CAST(${created_at} AS BIGINT)
+       FROM attachments WHERE id = ${from}`,
+  )
+  await tx.run(
+    sql`INSERT INTO attachment_parts (attachment_id, n, digest, stored)
+     SELECT CAST(${id} AS TEXT), n, digest, stored FROM attachment_parts WHERE attachment_id = ${from}`,
   )
 }
 

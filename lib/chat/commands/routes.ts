@@ -43,6 +43,7 @@ export const invoke = route({
   body: CommandCall,
   example: { bot_id: '01890a5d-ac96-774b-bcce-b302099a8057', name: 'deploy', options: { version: '42' } },
   status: 202,
+  response_headers: { 'Idempotency-Replayed': 'maybe' },
   output: CalledCommand,
   errors: service.invoke.errors,
   handler: ({ chat, actor, body, headers, params }) => {

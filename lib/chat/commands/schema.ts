@@ -101,7 +101,7 @@ export const CommandPost = v.object({ ...CommandCall.entries, idempotency_key: v
 export type CommandPost = v.InferOutput<typeof CommandPost>
 
 /** The id of a call: the program names it in what it answers, for 15 minutes. */
-export const CalledCommand = v.object({ invocation_id: Id })
+export const CalledCommand = v.object({ invocation_id: Id, idempotency_replayed: v.optional(v.literal('true')) })
 export type CalledCommand = v.InferOutput<typeof CalledCommand>
 
 /** The values of the options of a call, by name, as its program gets them. */

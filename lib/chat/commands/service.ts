@@ -127,7 +127,7 @@ export const list = useCase({
   run: async (ctx, actor, conversationId): Promise<Commands> => {
     await requireMember(ctx, ctx.db, actor, conversationId)
     const photos = photosOf(ctx.config)
-    const programs = await listCommands(ctx.db, conversationId)
+    const programs = await listOffered(ctx, ctx.db, conversationId)
     return {
       commands: programs.flatMap((row) =>
         parseCommands(row).map((command) => ({ ...command, bot: toPerson(row, photos) })),
@@ -152,16 +152,16 @@ export const invoke = useCase({
     const request = digest(JSON.stringify([conversationId, call]))
     const keyed = key === undefined ? undefined : { user_id: actor.user_id, key, request }
     const earlier = keyed && (await findEarlier(ctx, ctx.db, keyed))
-    if (earlier !== undefined) return { invocation_id: earlier }
+    if (earlier !== undefined) return { invocation_id: earlier, ...REPLAYED }
     await requireMember(ctx, ctx.db, actor, conversationId)
     await spendCommand(ctx, actor.user_id)
     return ctx.write(async (tx) => {
       const { at } = await lockWithRight(ctx, tx, actor, { conversation_id: conversationId }, 'post')
       // Behind the lock: the same call may have been made meanwhile.
       const made = keyed && (await findEarlier(ctx, tx, keyed))
-      if (made !== undefined) return { invocation_id: made }
+      if (made !== undefined) return { invocation_id: made, ...REPLAYED }
       if (keyed) await deleteKeyed(tx, keyed, at)
-      assertValues(await findCommand(tx, conversationId, call), call.options)
+      assertValues(await findCommand(ctx, tx, conversationId, call), call.options)
       if (call.root_id !== undefined && !(await hasThread(tx, conversationId, call.root_id)))
         throw new ChatError('not_found', { message: 'The conversation has no such thread.' })
       const row: InvocationRow = {
@@ -185,9 +185,20 @@ export const invoke = useCase({
   },
 })
 
+/** The programs of a conversation with their commands: none of bots where they are off. */
+const listOffered = ({ config }: Context, db: Queries, conversationId: string) =>
+  listCommands(db, conversationId, { bots: config.bots.enabled === true })
+
+const REPLAYED = { idempotency_replayed: 'true' } as const
+
 /** @throws ChatError `not_found` */
-async function findCommand(tx: Tx, conversationId: string, { bot_id, name }: CommandCall): Promise<BotCommand> {
-  const program = (await listCommands(tx, conversationId)).find(({ id }) => id === bot_id)
+async function findCommand(
+  ctx: Context,
+  tx: Tx,
+  conversationId: string,
+  { bot_id, name }: CommandCall,
+): Promise<BotCommand> {
+  const program = (await listOffered(ctx, tx, conversationId)).find(({ id }) => id === bot_id)
   const command = program && parseCommands(program).find((each) => each.name === name)
   if (!command) throw new ChatError('not_found', { message: 'The conversation has no such command.' })
   return command

@@ -6,11 +6,11 @@ import { onRows } from '../../storage/on-rows.ts'
 import { among, isAbandoned, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { AnsweredCall, BotCommand, CommandInvocation, CommandValues } from './schema.ts'
 
-/** Since when the calls live that a program may still name. */
-export const MAX_AGE = 15 * MINUTE
+/** For how long a program may name a call in what it answers. */
+const MAX_AGE = 15 * MINUTE
 
 /** For how long a repeated call returns the first one. */
-const KEPT = DAY
+export const KEPT = DAY
 
 /** The commands of a program, as JSON, with the program. */
 export interface CommandsRow extends PersonRow {
@@ -45,11 +45,15 @@ const IS_THERE = sql`u.disabled_at IS NULL AND ${isAbandoned(sql`u`)} = 0`
 const COLUMNS = sql`u.id AS id, u.username, u.username_key, u.display_name, u.avatar_url, u.disabled_at, u.system_name, u.kind,
   b.commands`
 
-/** The commands in a conversation, by program. By (conversation_id, user_id), and by commands_everywhere. */
-export function listCommands(db: Queries, conversationId: string): Promise<CommandsRow[]> {
+/**
+ * The commands in a conversation, by program. By (conversation_id, user_id), and by commands_everywhere.
+ *
+ * @param options.bots whether those of bots are offered, beside those of parts of the host
+ */
+export function listCommands(db: Queries, conversationId: string, { bots }: { bots: boolean }): Promise<CommandsRow[]> {
   return db.all<CommandsRow>(
     sql`SELECT ${COLUMNS} FROM participants p JOIN bot_commands b ON b.id = p.user_id JOIN users u ON u.id = b.id
-      WHERE p.conversation_id = ${conversationId} AND b.is_everywhere = 0 AND ${IS_THERE}
+      WHERE p.conversation_id = ${conversationId} AND b.is_everywhere = 0 AND ${IS_THERE} AND ${bots ? 1 : 0} = 1
      UNION ALL
      SELECT ${COLUMNS} FROM bot_commands b JOIN users u ON u.id = b.id
       WHERE b.is_everywhere = 1 AND u.disabled_at IS NULL
@@ -120,12 +124,17 @@ export async function deleteKeyed(
 /** Whether a call is one that a repetition with its key returns. */
 export const isKept = ({ created_at }: Pick<InvocationRow, 'created_at'>, now: Micros) => created_at > now - KEPT
 
-/** The ones of these calls that are not too old for an answer, and whose callers are not erased. By primary keys. */
-export function listInvocations(db: Queries, ids: Iterable<string>, now: Micros): Promise<InvocationRow[]> {
+/** The ones of these calls whose callers are not erased. By primary keys. */
+export function listInvocations(db: Queries, ids: Iterable<string>): Promise<InvocationRow[]> {
   return db.all<InvocationRow>(
-    sql`SELECT ${INVOCATION} FROM invocations i WHERE id ${among(db, ids)} AND created_at > ${now - MAX_AGE}
+    sql`SELECT ${INVOCATION} FROM invocations i WHERE id ${among(db, ids)}
         AND NOT EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = i.user_id)`,
   )
+}
+
+/** The ones of these calls that an answer may still name. By primary keys. */
+export async function listAnswerable(db: Queries, ids: Iterable<string>, now: Micros): Promise<InvocationRow[]> {
+  return (await listInvocations(db, ids)).filter(({ created_at }) => created_at > now - MAX_AGE)
 }
 
 /** The call that an answer names, if it is one to this program there. By primary key. */
@@ -134,7 +143,7 @@ export async function findAnswered(
   { id, bot_id, conversation_id }: Pick<InvocationRow, 'id' | 'bot_id' | 'conversation_id'>,
   now: Micros,
 ): Promise<AnsweredCall | undefined> {
-  const [row] = await listInvocations(db, [id], now)
+  const [row] = await listAnswerable(db, [id], now)
   if (row?.bot_id !== bot_id || row.conversation_id !== conversation_id) return undefined
   return { user_id: row.user_id, name: row.name }
 }
@@ -173,20 +182,10 @@ export const setAnswered = onRows<{ id: string; user_id: string; name: string }>
   { joint: true },
 )
 
-/**
- * Wipes up to `limit` calls that are too old for an answer: what was called with a key keeps that for a day. By
- * invocations_by_age. @returns the number of rows
- */
-export async function wipeInvocations(tx: Queries, now: Cutoff, limit: number): Promise<number> {
-  const old = sql`created_at < ${now - MAX_AGE}`
-  const done = sql`(idempotency_key IS NULL OR created_at < ${now - KEPT})`
-  const deleted = await tx.run(
+/** Deletes up to `limit` calls from before an instant. By invocations_by_age. */
+export function deleteInvocationsBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
+  return tx.run(
     sql`DELETE FROM invocations WHERE id IN (
-          SELECT id FROM invocations WHERE ${old} AND ${done} ORDER BY created_at LIMIT ${limit})`,
+          SELECT id FROM invocations WHERE created_at < ${before} ORDER BY created_at LIMIT ${limit})`,
   )
-  const wiped = await tx.run(
-    sql`UPDATE invocations SET options = '{}' WHERE id IN (
-          SELECT id FROM invocations WHERE ${old} AND options <> '{}' ORDER BY created_at LIMIT ${limit})`,
-  )
-  return Math.max(deleted, wiped)
 }

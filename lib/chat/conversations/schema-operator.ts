@@ -35,14 +35,16 @@ export type OverviewRow = Omit<ConversationOverview, 'is_group' | 'layout' | 'cr
 export const ParticipantFacts = v.object({ user_id: Id, username: v.string(), role: ParticipantRole })
 export type ParticipantFacts = v.InferOutput<typeof ParticipantFacts>
 
-const { topic, visibility, policy, auto_join, frozen_at } = ConversationFields.entries
+const { topic, icon, visibility, policy, assistant, auto_join, frozen_at } = ConversationFields.entries
 
 /** A conversation with what its owners have set, and its first participants. */
 export const ConversationFacts = v.object({
   ...ConversationOverview.entries,
   topic,
+  icon,
   visibility,
   policy,
+  assistant,
   auto_join,
   frozen_at,
   participants: v.array(ParticipantFacts),

@@ -49,14 +49,16 @@ export const describe = useCase({
     return ctx.db.snapshot(async (db) => {
       const row = await findOverview(db, conversationId)
       if (!row) throw new ChatError('not_found')
-      const { topic, visibility, policy, auto_join, frozen_at } = toFields(
+      const { topic, icon, visibility, policy, assistant, auto_join, frozen_at } = toFields(
         (await findConversation(db, conversationId))!,
       )
       return {
         ...toOverview(row),
         ...(topic !== undefined && { topic }),
+        ...(icon !== undefined && { icon }),
         visibility,
         policy,
+        ...(assistant && { assistant }),
         ...(auto_join && { auto_join }),
         ...(frozen_at && { frozen_at }),
         participants: await listPeopleOf(db, conversationId, MAX_SHOWN),

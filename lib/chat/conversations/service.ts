@@ -112,7 +112,8 @@ export async function storeConversation(
   row: ReturnType<typeof prepareConversation>,
 ) {
   const isSystem = actor.system !== undefined
-  if (isSystem && !(await listEnabledUsers(tx, [actor.user_id])).has(actor.user_id)) throw new ChatError('forbidden')
+  if (isSystem && !(await listEnabledUsers(tx, [actor.user_id])).has(actor.user_id))
+    throw new ChatError('forbidden', { reason: 'role' })
   if (row.auto_join) await beginAutoJoin(tx, row)
   if (!(await insertConversation(tx, row, isSystem ? actor.user_id : null))) throw new ChatError('conflict', REF_TAKEN)
   if (isSystem) return findFirst(tx, row.id)

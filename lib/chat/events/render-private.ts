@@ -17,7 +17,7 @@ export async function composePrivate(
   const ids = own.flatMap((row) => (row.type === 'notice.new' ? noticeIn(row) : []))
   const notices = new Map((await listNoticesById(db, new Set(ids), now)).map((row) => [row.id, row]))
   const called = own.flatMap((row) => (row.type === 'command.invoked' ? invocationIn(row) : []))
-  const calls = new Map((await listInvocations(db, new Set(called), now)).map((row) => [row.id, row]))
+  const calls = new Map((await listInvocations(db, new Set(called))).map((row) => [row.id, row]))
   for (const row of own) {
     const call = row.type === 'command.invoked' && calls.get(invocationIn(row))
     if (call) events.set(row, { type: 'command.invoked', payload: toInvocation(call) })

@@ -23,8 +23,8 @@ export interface Wanted {
   /** Whether it reads all conversations. */
   is_system: boolean
   wants(row: FeedRow): boolean
-  /** Which of the events that it wants are returned. Default: all. */
-  choose?: ((events: FeedEvent[]) => Promise<ReadonlySet<FeedEvent>>) | undefined
+  /** What is returned of the events that it wants, by event. Default: all, whole. */
+  choose?: ((events: FeedEvent[]) => Promise<ReadonlyMap<FeedEvent, FeedEvent>>) | undefined
   limit: number
   /** The name of the history of positions. */
   epoch: string
@@ -79,8 +79,9 @@ function createPage(ctx: Context, { limit, choose }: Pick<Wanted, 'limit' | 'cho
     async add(placed: PlacedRow[]): Promise<number> {
       const composed = await composeEvents(ctx, placed.slice(0, COMPOSE_PAGE), composing)
       const chosen = await choose?.(composed.flatMap(({ event }) => event ?? []))
-      for (const [n, { event, bytes: size }] of composed.entries()) {
-        if (!event || chosen?.has(event) === false) continue
+      for (const [n, { event: whole, bytes: size }] of composed.entries()) {
+        const event = whole && chosen ? chosen.get(whole) : whole
+        if (!event) continue
         isFull = events.length === limit || (events.length > 0 && bytes + size > MAX_BYTES)
         if (isFull) return n
         events.push(event)

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { Id, Instant, Limit, opaque, text } from '../../core/schema.ts'
+import { Id, Instant, Limit, opaque, text, typedAs } from '../../core/schema.ts'
 import { PersistedEvent } from '../events/schema.ts'
 import { Message } from '../messages/schema.ts'
 
@@ -33,7 +33,7 @@ export const FeedQuery = v.object({
     v.pipe(
       Id,
       v.description(
-        'Exactly the events that this webhook of yours, or of a bot of yours, is sent, each with all its data. With `types` and `conversation_id` only some of them',
+        'Exactly the events that this webhook of yours, or of a bot of yours, is sent, without the texts that it is not sent. With `types` and `conversation_id` only some of them',
       ),
     ),
   ),
@@ -98,12 +98,26 @@ export const FeedEvent = v.variant(
   PersistedEvent.options.map(toFeedKind) as never,
 ) as v.GenericSchema<FeedEvent>
 
+/** Ids, words of closed lists, numbers and instants, and the `url` of what it is about, which whole `data` do not have. */
+export const ThinEventData = v.objectWithRest({ url: v.string() }, v.unknown())
+
+/** What a webhook gets in place of an event where it wants no text, or where the event is too large. */
+export const FeedThinEvent = v.object({
+  ...Envelope,
+  type: v.string(),
+  data: ThinEventData,
+  truncated: v.optional(v.pipe(v.literal(true), v.description('The event is larger than `webhooks.max_bytes`'))),
+})
+
+/** An event of an answer: without texts only with `webhook_id`, so that for all others its `type` says what its `data` are. */
+const ReturnedEvent = typedAs(v.union([FeedThinEvent, FeedEvent]), FeedEvent)
+
 /** Why events after a position are lost, or that it is of another database: the program reads everything again. */
 export const FeedReset = v.object({ reason: v.picklist(['malformed', 'unknown', 'future', 'expired']) })
 
 /** Some events after a position. */
 export const FeedPage = v.object({
-  events: v.array(FeedEvent),
+  events: v.array(ReturnedEvent),
   position: v.pipe(v.string(), v.description('The next `after`; also behind events that the call does not ask for')),
   more: v.optional(v.pipe(v.literal(true), v.description('There may be more: call again at once'))),
   reset: v.optional(FeedReset),

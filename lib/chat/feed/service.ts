@@ -35,8 +35,8 @@ export interface Selection {
   user_id: string
   /** What is read of the log. */
   wants(row: FeedRow): boolean
-  /** Which of these events are returned. */
-  choose(events: FeedEvent[]): Promise<ReadonlySet<FeedEvent>>
+  /** What is returned of these events, by event: others are left out. */
+  choose(events: FeedEvent[]): Promise<ReadonlyMap<FeedEvent, FeedEvent>>
 }
 
 /**

@@ -44,7 +44,7 @@ const toFeedback = ({ rating, reason }: Pick<FeedbackRow, 'rating' | 'reason'>):
   return { rating, ...(reason !== null && { reason }) }
 }
 
-/** A page of what all users think of answers, latest first. By primary key. */
+/** A page of what all users think of answers, latest first, without users who are being erased. By primary key. */
 export async function listFeedback(
   db: Queries,
   { after, limit }: { after?: string | undefined; limit: number },
@@ -52,6 +52,7 @@ export async function listFeedback(
   const rows = await db.all<FeedbackRow>(
     sql`SELECT id, message_id, user_id, rating, reason, at FROM answer_feedback
       WHERE ${after === undefined ? sql`true` : sql`id < ${after}`}
+            AND NOT EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = answer_feedback.user_id)
       ORDER BY id DESC LIMIT ${limit}`,
   )
   return rows.map(({ id, message_id, user_id, at, ...row }) => {

@@ -26,6 +26,8 @@ export async function signUp(
 ): Promise<AcceptResult & { signed_in: SignedIn }> {
   const { username, display_name, email, password, token, claim } = input
   if (email === undefined || password === undefined) throw new ChatError('unauthenticated')
+  // Without a sign-in no sign-up is there either, as everywhere.
+  if (!ctx.host.identity && !hasSignIn(ctx)) throw new ChatError('not_found')
   // A host with its own authentication also creates the users.
   if (!hasSignIn(ctx)) throw new ChatError('unauthenticated')
   // Before the password is hashed, and again in the transaction.

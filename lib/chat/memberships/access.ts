@@ -275,9 +275,19 @@ export async function lockAsSystem(
   conversationId: string,
   options: LockOptions = {},
 ): Promise<Micros | undefined> {
+  return (await lockWithClock(ctx, tx, conversationId, options))?.at
+}
+
+/** Locks a conversation as {@link lockAsSystem} does. @returns also the clock before: the instant of the last change */
+export async function lockWithClock(
+  ctx: Pick<Context, 'now'>,
+  tx: Tx,
+  conversationId: string,
+  options: LockOptions = {},
+): Promise<{ at: Micros; clock: Micros } | undefined> {
   const clock = await lockConversation(tx, conversationId, options)
   if (clock === undefined) return undefined
   const at = Math.max(ctx.now(), clock + 1)
   tx.advanceClock(conversationId, at)
-  return at
+  return { at, clock }
 }

@@ -114,6 +114,14 @@ export function listParticipations(db: Queries, userIds: Iterable<string>, conve
   )
 }
 
+/** Up to `limit` participants of these conversations. By primary key. */
+export function listSomeParticipants(db: Queries, conversationIds: Iterable<string>, limit: number) {
+  return db.all<{ conversation_id: string; user_id: string }>(
+    sql`SELECT p.conversation_id, p.user_id FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.conversation_id ${among(db, conversationIds)} AND c.deleted_at IS NULL LIMIT ${limit}`,
+  )
+}
+
 /** The number of participants, and of owners among them. */
 export async function countParticipants(db: Queries, conversationId: string): Promise<{ all: number; owners: number }> {
   const row = await db.get<{ all: number; owners: number }>(

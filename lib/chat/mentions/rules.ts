@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { type Access, hasRight, type Refusal, reachFor, toRefused } from '../../core/access.ts'
 import { type Actor, isHook } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { isNamed } from '../../core/policy.ts'
+import { isNamed, policyOf } from '../../core/policy.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import { type ParticipantSettings, type PolicyColumns, toPolicy } from '../memberships/rules-settings.ts'
 import { ALL, chooseNamed, findNames, type WrittenNames } from './rules-find.ts'
@@ -104,7 +104,9 @@ export function refusalOfAll(access: Access, writer: Writer): Refusal | undefine
   if (reachFor(access, writer.actor, right) === undefined) return { reason: 'role', right }
   if (isHook(writer.actor)) return undefined
   const isNamedThere = isNamed(toPolicy(writer).mention_all, (each) => hasRight(access, writer.role, each))
-  return isNamedThere ? undefined : { reason: 'policy', right }
+  if (isNamedThere) return undefined
+  // Unset, the right of the role decides.
+  return { reason: policyOf(writer.policy, right) === undefined ? 'participant_role' : 'policy', right }
 }
 
 /** Why that many participants are not mentioned at once. */

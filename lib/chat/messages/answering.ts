@@ -1,5 +1,5 @@
 import { ChatError } from '../../core/errors.ts'
-import { type InvocationRow, listInvocations, setAnswered } from '../commands/store.ts'
+import { type InvocationRow, listAnswerable, setAnswered } from '../commands/store.ts'
 import type { NewPost, PostContext } from './batch.ts'
 import type { PostPart } from './post-parts.ts'
 
@@ -11,7 +11,7 @@ export function createAnswering(ctx: PostContext, posts: readonly NewPost[]): Po
   const answers: { id: string; user_id: string; name: string }[] = []
   return {
     async load(tx) {
-      calls = await listInvocations(tx, ids, ctx.now())
+      calls = await listAnswerable(tx, ids, ctx.now())
     },
 
     /** @throws ChatError `not_found` for a call of another program or conversation, and for one that is too old */

@@ -11,7 +11,7 @@ import { CLOSED } from '../memberships/rules.ts'
 import { layoutOf } from '../memberships/rules-look.ts'
 import { toStored } from '../memberships/store-conversations.ts'
 import type { PostBeside } from './beside.ts'
-import { assertNoFiles, childPath, postedRole, ROOT_PATH, wantedRole } from './rules.ts'
+import { assertAsks, childPath, postedRole, ROOT_PATH, wantedRole } from './rules.ts'
 import { isPlainPlace } from './rules-plain.ts'
 import type { Message, PostRootInput, ReplyState } from './schema.ts'
 import { type MessageRow, toMessage } from './store.ts'
@@ -132,7 +132,7 @@ export function createBatch(ctx: PostContext) {
       const role = postedRole(actor, wantedRole(input), layoutOf(target))
       if (role === 'assistant') {
         assertMay(ctx.access, by, 'ask')
-        assertNoFiles(input.attachment_ids)
+        assertAsks(input)
       }
       return role
     },

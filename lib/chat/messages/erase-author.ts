@@ -170,9 +170,10 @@ async function count(
   if (messages === 'keep') await reassignLive(tx, root_id, user_id, live.length)
   else await countOut(tx, { root_id, conversation_id }, user_id, live)
   await relistRepliers(tx, root_id, { removed: { user_id } })
+  // Also without an event: an answer that goes on must not get the author again.
+  tx.advanceClock(conversation_id, at)
   if (messages === 'keep') return
   const roots = live.filter(({ id }) => id === root_id).length
   tx.countMessages(conversation_id, { messages: -live.length, roots: -roots })
-  tx.advanceClock(conversation_id, at)
   for (const message of live) tx.emit(conversation_id, { type: 'message.deleted', message_id: message.id })
 }

@@ -40,7 +40,7 @@ export async function reviewPost(
   const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
   const asking = { ...place, ...(await findAsking(ctx.db, target.conversation_id)) }
   const role = postedRole(actor, wantedRole(input), layoutOf(asking))
-  const chosen = { ids: input.attachment_ids ?? [], user_id: actor.user_id, conversation_id: conversation_id! }
+  const chosen = { ids: input.attachment_ids, user_id: actor.user_id, conversation_id: conversation_id! }
   const answer = {
     role,
     conversation_id: chosen.conversation_id,
@@ -81,11 +81,12 @@ async function listAsked(
 /** The files of a post. @throws ChatError as `listChosen`, and for a message that the post cannot name */
 async function listFiles(
   ctx: Context,
-  { quote_id, variant_of }: Pick<PostInput, 'quote_id' | 'variant_of'>,
+  { content, quote_id, variant_of }: Pick<PostInput, 'content' | 'quote_id' | 'variant_of'>,
   answer: Parameters<typeof checkVariant>[2],
   chosen: Parameters<typeof listChosen>[1],
 ) {
   if (quote_id !== undefined) await checkQuote(ctx.db, quote_id, chosen.conversation_id)
   if (variant_of !== undefined) await checkVariant(ctx.db, variant_of, answer)
-  return listChosen(ctx, chosen)
+  const again = variant_of === undefined ? undefined : { variant_of, content, parent_id: answer.parent_id }
+  return listChosen(ctx, { ...chosen, again })
 }

@@ -12,7 +12,7 @@ export const postRoot = route({
   tag: 'Threads and messages',
   summary: 'Start a thread',
   description:
-    'With the role `assistant`, the assistant writes the message: `content` is then the question, and the answer streams into the message. Left out, the role is `assistant` in a conversation with the layout `assistant`, else `user`.',
+    'With the role `assistant`, the assistant writes the message: `content` is then the question, and the answer streams into the message. Left out, the role is `assistant` in a conversation with the layout `assistant`, else `user`; that of a bot is always `user`.',
   access: 'session',
   headers: IdempotencyHeader,
   body: RootInput,

@@ -1,3 +1,4 @@
+import { shownParts } from '../../core/stored-parts.ts'
 import type { Message } from './schema.ts'
 import type { MessageRow } from './store.ts'
 
@@ -13,6 +14,8 @@ export function addStreamed(message: Message, row: MessageRow): void {
   if (answered_id && isStreamed(row)) message.requested_by = answered_id
   if (finish_reason) message.finish_reason = finish_reason
   if (failure) message.failure = failure
+  const parts = row.deleted_at ? undefined : shownParts(row)
+  if (parts) message.parts = parts
 }
 
 /** A row as it was at the time of its post: of one that is streamed, later events of the log contain the text. */

@@ -50,7 +50,8 @@ export function assertContentFits(content: string, maximum: number): void {
 }
 
 /**
- * The role of a post: a person who leaves it out asks the assistant where the conversation is a talk with it.
+ * The role of a post: a person who leaves it out asks the assistant where the conversation is a talk with it. A program only
+ * asks if it says so: it may answer each message that it gets.
  *
  * @param layout of the conversation
  */
@@ -58,7 +59,7 @@ export function postedRole(actor: Actor, role: 'user' | 'assistant' | undefined,
   // An incoming hook asks no assistant.
   if (isHook(actor)) return 'user'
   if (actor.system !== undefined) return role === 'assistant' ? role : 'system'
-  return role ?? (layout === 'assistant' ? 'assistant' : 'user')
+  return role ?? (layout === 'assistant' && !actor.is_bot ? 'assistant' : 'user')
 }
 
 /** The role that a post asks for: a program that streams its own text asks no assistant. */
@@ -72,11 +73,17 @@ export function wantedRole({
   return stream ? 'user' : role
 }
 
-/** @throws ChatError `validation_failed` for a question with files */
-export function assertNoFiles(attachmentIds: readonly string[] = []): void {
-  if (attachmentIds.length > 0)
+/** @throws ChatError `validation_failed` for a question to the assistant that has files and no text */
+export function assertAsks({
+  content,
+  attachment_ids = [],
+}: {
+  content: string
+  attachment_ids?: readonly string[] | undefined
+}): void {
+  if (content === '' && attachment_ids.length > 0)
     throw new ChatError('validation_failed', {
-      errors: [{ path: 'attachment_ids', message: 'must be left out of a question to the assistant' }],
+      errors: [{ path: 'content', message: 'must not be empty in a question to the assistant, also with files' }],
     })
 }
 

@@ -163,6 +163,7 @@ const Generated = v.optional(v.pipe(v.boolean(), v.description('Whether the text
 
 const NOT_EMPTY = { properties: { content: { minLength: 1 } } }
 const WITH_TEXT = { required: ['content'], ...NOT_EMPTY }
+const ONLY_FILES = { required: ['content'], properties: { content: {}, role: { enum: ['user'] } } }
 
 /** The input of a post. */
 export const MessageInput = v.pipe(
@@ -172,7 +173,7 @@ export const MessageInput = v.pipe(
       v.pipe(
         v.picklist(['user', 'assistant']),
         v.description(
-          'With `assistant`, the assistant writes the message; `content` is then the question, without files. Left out, it is `assistant` in a conversation with the layout `assistant`, else `user`',
+          'With `assistant`, the assistant writes the message; `content` is then the question, which may have files, and is not empty. Left out, it is `assistant` in a conversation with the layout `assistant`, else `user`',
         ),
       ),
     ),
@@ -217,7 +218,7 @@ export const MessageInput = v.pipe(
     else: {
       if: { required: ['attachment_ids'], properties: { attachment_ids: { minItems: 1 } } },
       // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
-      then: { required: ['content'], properties: { content: {}, role: { enum: ['user'] } } },
+      then: { anyOf: [WITH_TEXT, ONLY_FILES] },
       else: {
         if: { required: ['variant_of'], properties: { variant_of: {} } },
         // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.

@@ -7,6 +7,7 @@ import { isUnderWay } from '../../core/message-status.ts'
 import { DAY } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
+import { listKeysWithTask } from '../../tasks/store.ts'
 import { CANCELLED, endAnswer, REFUSED } from '../answers/ending.ts'
 import { listChosen, replaceFiles } from '../attachments/attaching.ts'
 import { setExpiry } from '../attachments/store.ts'
@@ -32,7 +33,7 @@ import { recount } from './store-threads.ts'
  * The users that the message mentions are decided again. With `attachment_ids` the message has these files.
  *
  * @throws ChatError `not_found`, also for a file; `attachment_not_ready`, `attachment_refused`; `forbidden` for another's message, a viewer or a read-only user; `message_deleted`;
- *   `message_streaming` for an answer in progress; `conflict` for `mentions.all` in too large a conversation, and in
+ *   `message_streaming` for one in progress; `conflict` for `mentions.all` in too large a conversation, and in
  *   a direct conversation whose other person has no active account
  */
 export const edit = useCase({
@@ -56,6 +57,7 @@ export const edit = useCase({
         const { at } = place
         assertMay(ctx.access, { ...place, actor }, actOf(row))
         const message = assertEditable(actor, row)
+        await refuseUnreviewed(ctx, tx, message)
         await refuseClosed(tx, place, actor)
         const { reason = null, metadata, attachment_ids, generated } = input
         if (attachment_ids?.length) assertMay(ctx.access, { ...place, actor }, 'attach')
@@ -77,10 +79,22 @@ const actOf = ({ parent_id }: MessageRow) => (parent_id === null ? 'post' : 'rep
 
 /** @throws ChatError `forbidden`, `message_deleted`, `message_streaming` */
 function assertEditable(actor: Actor, message: MessageRow): MessageRow {
-  if (message.posted_by !== actor.user_id) throw new ChatError('forbidden')
+  if (message.posted_by !== actor.user_id)
+    throw new ChatError('forbidden', { reason: 'participant_role', right: 'post' })
   if (message.deleted_at) throw new ChatError('message_deleted')
   if (isUnderWay(message)) throw new ChatError('message_streaming')
   return message
+}
+
+/**
+ * An edit would keep the text as a revision that was cut off before the host has seen all of it.
+ *
+ * @throws ChatError `message_streaming`
+ */
+async function refuseUnreviewed({ host }: Context, tx: Tx, { id, role, finish_reason }: MessageRow): Promise<void> {
+  if (!host.hooks.beforeMessage || role === 'assistant' || finish_reason === null) return
+  if ((await listKeysWithTask(tx, 'message.review', [id])).size > 0)
+    throw new ChatError('message_streaming', { message: 'The application still checks the text so far.' })
 }
 
 /** The text of an edit after the host's hook, which gets no edit that is refused anyway. */

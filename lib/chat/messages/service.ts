@@ -20,7 +20,7 @@ import { withOwn, withQuotes } from './completing.ts'
 import { isPosted, type LockedPosts, lockPosts } from './posting.ts'
 import { repeatableOf } from './repeatable.ts'
 import { placeOf, reviewPost } from './review-post.ts'
-import { assertContentFits, assertNoFiles, assertNotEmpty, toPosted } from './rules.ts'
+import { assertAsks, assertContentFits, assertNotEmpty, toPosted } from './rules.ts'
 import { type Message, type PostedMessage, PostInput, PostRootInput } from './schema.ts'
 import { type Revision, type Revisions, RevisionsQuery } from './schema-revisions.ts'
 import { findMessage, type MessageRow, toMessageFor } from './store.ts'
@@ -142,7 +142,7 @@ export async function post(ctx: Context, post: NewPost & { input: PostRootInput 
   if (actor.is_bot) await spendOfBot(ctx, post)
   assertContentFits(input.content, ctx.config.limits.message_bytes)
   if (!input.stream && !mayLackText(input)) assertNotEmpty(input.content, Boolean(input.attachment_ids?.length))
-  if (input.role === 'assistant') assertNoFiles(input.attachment_ids)
+  if (input.role === 'assistant') assertAsks(input)
   if (input.role === 'assistant' || input.mentions?.assistants?.length) ctx.answers.assertOpen()
   const repeatable = repeatableOf(post)
   // A hook is called for a caller who is certain.

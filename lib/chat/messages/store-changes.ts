@@ -19,6 +19,11 @@ export async function markRestored(tx: Queries, id: string): Promise<void> {
   await tx.run(sql`UPDATE messages SET deleted_at = NULL, deleted_by = NULL, delete_reason = NULL WHERE id = ${id}`)
 }
 
+/** Marks a message as one that the host has refused with all of its text. */
+export async function markRefused(tx: Queries, id: string, finish_reason: string): Promise<void> {
+  await tx.run(sql`UPDATE messages SET finish_reason = ${finish_reason} WHERE id = ${id}`)
+}
+
 /** Marks messages as generated text. By primary key. */
 export const markGenerated = onRows<{ id: string }>(
   { id: 'text' },

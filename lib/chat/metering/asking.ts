@@ -1,11 +1,10 @@
-import { DEFAULT_KEY } from '../../config/assistants.ts'
 import type { Config } from '../../config/parse.ts'
 import { ChatError } from '../../core/errors.ts'
 import { toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { modelOf } from './models.ts'
+import { modelOf, type PricedContext } from './models.ts'
 import { costOf, periodOf } from './rules.ts'
 import { type Amounts, findExceeded, limitsOfRoles, limitsOfService } from './rules-quotas.ts'
 import { UsageUnit, type UserQuota } from './schema.ts'
@@ -24,9 +23,9 @@ export interface Question {
 }
 
 /** What is reserved for an answer until it ends: the tokens, and what they cost as the model's output. */
-export function reservedFor(config: Config, assistant: string | null): Amounts {
-  const { price } = modelOf(config, assistant ?? DEFAULT_KEY)
-  const tokens = config.usage.reserve_tokens
+export function reservedFor(ctx: PricedContext, assistant: string | null): Amounts {
+  const { price } = modelOf(ctx, assistant)
+  const tokens = ctx.config.usage.reserve_tokens
   return {
     answers: 1,
     tokens,

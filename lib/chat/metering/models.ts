@@ -1,13 +1,24 @@
-import { namedAssistants } from '../../config/assistants.ts'
-import type { Config } from '../../config/parse.ts'
-import type { Price } from '../../config/usage.ts'
+import { havePrices, type Price } from '../../config/usage.ts'
+import type { Context } from '../../context.ts'
 
-/** The models of the assistants that a host names in code, by key. */
-export type Hosted = Readonly<Record<string, { model?: string | undefined }>>
+/** What the models of assistants cost is read from. */
+export type PricedContext = Pick<Context, 'config' | 'assistants'>
 
-/** The model of an assistant, '' if none is configured, and what it costs. */
-export function modelOf(config: Config, key: string, hosted: Hosted = {}): { model: string; price: Price | undefined } {
-  const own = hosted[key]?.model ?? namedAssistants(config).find((each) => each.key === key)?.model
-  const model = own ?? config.assistant.model ?? ''
+/**
+ * The model of an assistant, '' if none is configured, and what it costs.
+ *
+ * @param key `null` for what is asked of none; as an assistant that no longer exists it is the one that answers instead
+ */
+export function modelOf(
+  { config, assistants }: PricedContext,
+  key: string | null,
+): { model: string; price: Price | undefined } {
+  const assistant = (key === null ? undefined : assistants.find(key)) ?? assistants.fallback
+  const model = assistant?.model ?? config.assistant.model ?? ''
   return { model, price: config.prices.find((each) => each.model === model) }
+}
+
+/** Whether all models that write answers have prices: a limit of costs that are always 0 would limit nothing. */
+export function arePriced({ config, assistants }: PricedContext): boolean {
+  return havePrices(config, assistants.models)
 }

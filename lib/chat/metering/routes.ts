@@ -1,5 +1,5 @@
 import { route } from '../../endpoint.ts'
-import { OwnUsage, UsageReportPage, UserQuota } from './schema.ts'
+import { OwnUsage, UsageReportPage, UserQuota, UserQuotaState } from './schema.ts'
 import * as service from './service.ts'
 import * as quotas from './service-quotas.ts'
 
@@ -25,6 +25,30 @@ export const report = route({
   access: 'admin',
   output: UsageReportPage,
   run: service.report,
+})
+
+export const reportCsv = route({
+  method: 'GET',
+  path: '/api/admin/usage.csv',
+  tag: 'Administration',
+  summary: 'Get what the assistant has used as CSV, by user, assistant, model, day or conversation',
+  description:
+    'The whole report for spreadsheets (RFC 4180), with a line of headings, at most 10,000 rows: beyond that `validation_failed`, and it is read in pages, or for fewer days. A row of a user has the username, too; `cost` is in units of `currency`. A text that is like a formula begins with an apostrophe.',
+  access: 'admin',
+  answer: 'text',
+  content_type: 'text/csv; charset=utf-8',
+  run: service.reportCsv,
+})
+
+export const getQuota = route({
+  method: 'GET',
+  path: '/api/admin/users/{user_id}/quota',
+  tag: 'Administration',
+  summary: 'Get how much of the assistant a user may use',
+  description: "The user's own quota, if one is set, and the quotas of the user's roles, which hold without it.",
+  access: 'admin',
+  output: UserQuotaState,
+  run: quotas.getQuota,
 })
 
 export const setQuota = route({

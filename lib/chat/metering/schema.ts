@@ -28,6 +28,10 @@ export type UsageLimits = v.InferOutput<typeof UsageLimits>
 export const UserQuota = v.object({ day: v.optional(UsageLimits), month: v.optional(UsageLimits) })
 export type UserQuota = v.InferOutput<typeof UserQuota>
 
+/** The quota of a user's own, which is missing while those of the user's roles hold, and these. */
+export const UserQuotaState = v.object({ quota: v.optional(UserQuota), roles: UserQuota })
+export type UserQuotaState = v.InferOutput<typeof UserQuotaState>
+
 /** {@link UsageLimits} as they are set. */
 export const UsageLimitsInput = plainObject({ answers: Bound, tokens: Bound, cost_micros: Bound })
 export type UsageLimitsInput = v.InferInput<typeof UsageLimitsInput>
@@ -62,10 +66,16 @@ const DAY = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
 
 const Day = v.pipe(text(MAX_LENGTH.day), v.regex(DAY), v.metadata({ pattern: DAY.source }))
 
-export const UsageReportQuery = v.object({
+/** What a report is of, as CSV. */
+export const UsageCsvQuery = v.object({
   by: v.optional(v.pipe(UsageDimension, v.description('What each row is of')), 'user'),
   from: v.optional(v.pipe(Day, v.description('The first day, in UTC; by default the first of this month'))),
   to: v.optional(v.pipe(Day, v.description('The last day, in UTC; by default the present one'))),
+})
+export type UsageCsvQuery = v.InferOutput<typeof UsageCsvQuery>
+
+export const UsageReportQuery = v.object({
+  ...UsageCsvQuery.entries,
   after: v.optional(v.pipe(text(MAX_LENGTH.report_place), v.description('`next_after` of the previous page'))),
   limit: Limit(50, 200),
 })

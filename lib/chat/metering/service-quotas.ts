@@ -1,17 +1,19 @@
 import { byActor } from '../../accounts/audit/rules.ts'
-import { lockUsers } from '../../accounts/users/store.ts'
+import { findUser, lockUsers } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
-import { type Actor, assertAdmin } from '../../core/actor.ts'
+import { type Actor, assertAdmin, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
-import { type UserQuota, UserQuotaInput } from './schema.ts'
-import { deleteQuota, upsertQuota } from './store-quotas.ts'
+import { arePriced } from './models.ts'
+import { limitsOfRoles } from './rules-quotas.ts'
+import { type UserQuota, UserQuotaInput, type UserQuotaState } from './schema.ts'
+import { deleteQuota, findQuota, upsertQuota } from './store-quotas.ts'
 
 /**
  * Sets how much of the assistant a user may use, instead of what the user's roles may.
  *
- * @throws ChatError `forbidden`; `not_found`; `validation_failed` for a limit of costs without a price of the model
+ * @throws ChatError `forbidden`; `not_found`; `validation_failed` for a limit of costs without a price of each model
  */
 export const setQuota = useCase({
   takes: ['actor', 'user_id'],
@@ -46,14 +48,30 @@ export const clearQuota = useCase({
   },
 })
 
+/**
+ * The quota of a user, and what the user's roles may use without one.
+ *
+ * @throws ChatError `forbidden`; `not_found`
+ */
+export const getQuota = useCase({
+  takes: ['actor', 'user_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, userId): Promise<UserQuotaState> => {
+    assertAdmin(actor)
+    const user = await findUser(ctx.db, userId)
+    if (!user) throw new ChatError('not_found')
+    const quota = await findQuota(ctx.db, userId)
+    return { ...(quota && { quota }), roles: limitsOfRoles(ctx.config.usage.quotas, splitRoles(user.roles)) }
+  },
+})
+
 async function lockUser(ctx: Context, tx: Tx, actor: Actor, userId: string): Promise<void> {
   await ctx.accounts.assertStillAdmin(tx, actor)
   if ((await lockUsers(tx, [userId], { admins: false })).length === 0) throw new ChatError('not_found')
 }
 
-/** A limit of costs that are always 0 would limit nothing. */
-function assertPriced({ config }: Context, quota: UserQuota): void {
-  if (config.prices.some(({ model }) => model === config.assistant.model)) return
+function assertPriced(ctx: Context, quota: UserQuota): void {
+  if (arePriced(ctx)) return
   const errors = (['day', 'month'] as const)
     .filter((period) => quota[period]?.cost_micros !== undefined)
     .map((period) => ({ path: `${period}.cost_micros`, message: 'needs a price of the model' }))

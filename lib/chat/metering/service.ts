@@ -1,12 +1,22 @@
+import { findUsernames } from '../../accounts/users/store.ts'
 import { assertAdmin, assertPerson } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { toInstant } from '../../core/time.ts'
 import { DAY } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
+import { toReportCsv } from './report-csv.ts'
 import { fromCursor, periodOf, type ReportPlace, spansOf, toCursor } from './rules.ts'
 import { limitsOfRoles } from './rules-quotas.ts'
-import { type OwnUsage, type UsageReportPage, UsageReportQuery, type UsageReportRow, UsageUnit } from './schema.ts'
+import {
+  type OwnUsage,
+  UsageCsvQuery,
+  type UsageReportPage,
+  UsageReportQuery,
+  type UsageReportRow,
+  UsageUnit,
+} from './schema.ts'
 import { findTotals, listDays, listTotals, type Totals } from './store.ts'
 import { findQuota } from './store-quotas.ts'
 
@@ -60,12 +70,7 @@ export const report = useCase({
     assertAdmin(actor)
     const place = after === undefined ? undefined : fromCursor(by, after)
     if (after !== undefined && !place) throw new ChatError('invalid_cursor')
-    const now = ctx.now()
-    const days = {
-      from: from === undefined ? periodOf('month', now).starts_at : startOf(from),
-      before: to === undefined ? periodOf('day', now).resets_at : startOf(to) + DAY,
-    }
-    const found = await listRows(ctx.db, by, { ...days, after: place }, limit + 1)
+    const found = await listRows(ctx.db, by, { ...daysOf({ from, to }, ctx.now()), after: place }, limit + 1)
     const rows = found.slice(0, limit)
     return {
       currency: ctx.config.usage.currency,
@@ -74,6 +79,39 @@ export const report = useCase({
     }
   },
 })
+
+/** The largest report as CSV: one of more rows is read in pages, or for fewer days. */
+const MAX_CSV_ROWS = 10_000
+
+/**
+ * A whole report as CSV (RFC 4180) with a line of headings: by day, the latest first, or by what has used the most tokens.
+ *
+ * @throws ChatError `forbidden`; `validation_failed` beyond 10,000 rows
+ */
+export const reportCsv = useCase({
+  takes: ['actor'],
+  input: UsageCsvQuery,
+  run: async (ctx, actor, { by, from, to }): Promise<string> => {
+    assertAdmin(actor)
+    const days = daysOf({ from, to }, ctx.now())
+    const rows = await listRows(ctx.db, by, { ...days, after: undefined }, MAX_CSV_ROWS + 1)
+    if (rows.length > MAX_CSV_ROWS) {
+      const message = `must leave at most ${MAX_CSV_ROWS} rows: choose fewer days, or read the report in pages`
+      throw new ChatError('validation_failed', { errors: [{ path: 'to', message }] })
+    }
+    const keys = rows.map(({ key }) => key)
+    const usernames = by === 'user' ? await findUsernames(ctx.db, keys) : undefined
+    return toReportCsv(rows, { by, currency: ctx.config.usage.currency, usernames })
+  },
+})
+
+/** The time between two days, both included; by default from the first of this month until today. */
+function daysOf({ from, to }: Pick<UsageCsvQuery, 'from' | 'to'>, now: Micros): { from: Micros; before: Micros } {
+  return {
+    from: from === undefined ? periodOf('month', now).starts_at : startOf(from),
+    before: to === undefined ? periodOf('day', now).resets_at : startOf(to) + DAY,
+  }
+}
 
 /** The start of a day in UTC, in microseconds since 1970. */
 const startOf = (day: string) => Date.parse(`${day}T00:00:00Z`) * 1000

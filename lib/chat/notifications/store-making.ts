@@ -14,6 +14,9 @@ export interface MadeNotification {
   shown: string[]
 }
 
+/** {@link MadeNotification} of a message, and not of the service. */
+export type MadeOfMessage = MadeNotification & { notification: { conversation_id: string } }
+
 /** What every new notification has. */
 export interface NewRow {
   id: string

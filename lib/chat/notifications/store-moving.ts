@@ -7,7 +7,7 @@ import { FOLLOWED_SINCE, FOLLOWED_SINCE_IN_GROUP, MAY_FOLLOW, SEEN_TO } from '..
 import type { Level } from '../conversations/schema-settings.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { mentionGroups } from './rules.ts'
-import type { MadeNotification } from './store-making.ts'
+import type { MadeNotification, MadeOfMessage } from './store-making.ts'
 
 /** The latest message of one author in a direct conversation, for the other participant. */
 export interface NewDirect {
@@ -96,7 +96,7 @@ export async function moveDirect(tx: Queries, rows: readonly NewDirect[]): Promi
   return settled.map((row) => toMade({ ...row, kind: 'direct' }, row))
 }
 
-function toMade(row: Moved & { kind: 'direct' | 'reply' }, user: ParticipantSettings): MadeNotification {
+function toMade(row: Moved & { kind: 'direct' | 'reply' }, user: ParticipantSettings): MadeOfMessage {
   const { user_id, level, muted_until, archived } = user
   const { id, kind, at, conversation_id, message_id } = row
   return {
@@ -277,24 +277,14 @@ export async function moveOfThreads(
   return results
 }
 
-async function countMoved(
-  tx: Queries,
-  rows: readonly NewOfThread[],
-  results: readonly MadeNotification[],
-): Promise<void> {
+async function countMoved(tx: Queries, rows: readonly NewOfThread[], results: readonly MadeOfMessage[]): Promise<void> {
   const ids = new Set(rows.map(({ id }) => id))
   const made = results.filter(({ notification }) => ids.has(notification.id))
-  await addToMentions(
-    tx,
-    mentionGroups(
-      made.map(({ notification: { kind, conversation_id = '' }, users }) => ({ kind, conversation_id, users })),
-    ),
-    1,
-  )
+  await addToMentions(tx, mentionGroups(made.map(({ notification, users }) => ({ ...notification, users }))), 1)
   for (const { shown, notification } of results)
     for (const id of shown)
       await tx.run(
         sql`UPDATE participants SET archived = 0
-          WHERE conversation_id = ${notification.conversation_id ?? ''} AND user_id = ${id}`,
+          WHERE conversation_id = ${notification.conversation_id} AND user_id = ${id}`,
       )
 }

@@ -43,7 +43,7 @@ const REMOVED = sql`id, user_id, kind, read_at, hidden`
 async function countRemoved(
   tx: Queries,
   rows: RemovedRow[],
-  conversationOf: ReadonlyMap<string, string>,
+  conversationOf: ReadonlyMap<string, string | null>,
 ): Promise<void> {
   const unread = rows.flatMap(({ id, user_id, kind, read_at, hidden }) => {
     const conversation_id = conversationOf.get(id)
@@ -110,7 +110,7 @@ export async function removeOldest(tx: Queries, { user_id, up_to }: FullInbox, l
     sql`DELETE FROM notifications WHERE user_id = ${user_id} AND id ${among(tx, ids)} AND at <= ${old.at(-1)!.at}
       RETURNING ${REMOVED}`,
   )
-  await countRemoved(tx, rows, new Map(old.map(({ id, conversation_id }) => [id, conversation_id ?? ''])))
+  await countRemoved(tx, rows, new Map(old.map(({ id, conversation_id }) => [id, conversation_id])))
   return old.length
 }
 

@@ -1,12 +1,15 @@
 import {
   beginningOf,
+  type Entries,
   entriesOf,
+  isBeginning,
   isCalled,
   pairEntries,
   queryWords,
   type Word,
 } from '../../accounts/users/rules-words.ts'
 import {
+  countEntries,
   type EntryRow,
   listAcquaintances,
   listBeginning,
@@ -14,7 +17,6 @@ import {
   listNamed,
   listOutdated,
   listWithAll,
-  listWithEntries,
   type PersonRow,
 } from '../../accounts/users/store-people.ts'
 import { uniqueKey } from '../../core/characters.ts'
@@ -22,11 +24,11 @@ import type { Queries } from '../../storage/database.ts'
 import { listSharing } from '../memberships/store-direct.ts'
 import { listKnownTo } from '../presence/store.ts'
 
-/** How many users are read of a word that more begin with: their names are compared with the other words. */
-const MAX_CANDIDATES = 500
-
-/** How many users of the longest of several frequent words are looked up for the other words. */
+/** How many entries of a word, or of two, are looked up for the beginnings of the other words. */
 const MAX_SCANNED = 2_000
+
+/** How many users that have all beginnings are read: their names are compared with the words. */
+const MAX_CANDIDATES = 500
 
 /** How many participations of shared conversations are read. */
 const MAX_SHARED = 500
@@ -40,12 +42,13 @@ const MAX_CIRCLE = 1_000
 /** How many users without words are read: those that older programs have stored, and some of them after an upgrade. */
 const MAX_OUTDATED = 500
 
-/** How many words are looked up until one is rare enough. */
+/** The rarest is sought among so many words. */
 const MAX_LOOKUPS = 3
 
 /**
- * Up to `limit` users with these names, in the order of the search. It is exact where at most 500 users have one of the
- * words, or both of two words begin, or 2,000 have the longest; of more, the first by name are compared.
+ * Up to `limit` users with these names, in the order of the search. It is exact where the index has at most 2,000 entries
+ * of one of the words, or of the beginnings of two, and at most 500 users have the beginnings of all words; of more, the first
+ * ones are compared.
  *
  * @param isShared only the user, and users of private conversations that the user shares with them
  */
@@ -65,8 +68,11 @@ export async function findPeople(
     listWithoutWords(db, query, limit),
   ])
   const isFit = ({ username, display_name }: PersonRow) => isCalled(words, username, display_name)
-  const matches = [near, ...others].flat().filter(isFit)
-  const found = [...matches, ...own]
+  const found = [
+    ...near.filter(isFit),
+    ...firstOf(others.flat(), isFit, isShared ? undefined : limit + MAX_KNOWN),
+    ...own,
+  ]
   const people = new Map((isShared ? await onlyShared(db, user_id, found) : found).map((row) => [row.id, row]))
   const shared = new Set(near.map(({ id }) => id))
   if (near.length > 0) await addShared(db, shared, { user_id, people })
@@ -119,38 +125,52 @@ async function listCandidates(db: Queries, words: readonly Word[], limit: number
 }
 
 /**
- * The users with the rarest of these words; of two frequent ones, those with both beginnings.
+ * The users with the rarest of these words, as far as the index has the other words; where all are frequent, those with the
+ * beginnings of two, too.
  *
- * @param limit of a single short word: each of its users is a match
+ * @param limit where the index tells all that a match takes; else more are read, to be compared
  */
 export async function listEntries(
   db: Queries,
   words: readonly Word[],
   { limit, isDisabled }: { limit: number; isDisabled: boolean },
 ): Promise<EntryRow[]> {
-  const only = words.length === 1 ? entriesOf(words[0]!, { isDisabled }) : undefined
-  // Each of these is a match: by name, no more are needed.
-  if (only?.isWhole) return listWithEntries(db, only, limit)
-  let first: EntryRow[] | undefined
-  for (const word of words.slice(0, MAX_LOOKUPS)) {
-    const rows = await listWithEntries(db, entriesOf(word, { isDisabled }), MAX_CANDIDATES + 1)
-    if (rows.length <= MAX_CANDIDATES) return rows
-    first ??= rows
-  }
-  const pair = pairEntries(words, { isDisabled })
-  const both = pair ? await listWithEntries(db, pair, MAX_CANDIDATES) : first!
-  if (both.length < MAX_CANDIDATES) return both
-  const [longest, ...rest] = words
-  const others = rest.flatMap((word) => beginningOf(word, { isDisabled }) ?? [])
-  if (others.length === 0) return both
-  const scan = { others, scanned: MAX_SCANNED, limit: MAX_CANDIDATES }
-  return [...both, ...(await listWithAll(db, entriesOf(longest!, { isDisabled }), scan))]
+  const state = { isDisabled }
+  const read = (entries: Entries, compared: readonly Word[]) =>
+    listWithAll(db, entries, {
+      others: compared.flatMap((word) => beginningOf(word, state) ?? []),
+      scanned: MAX_SCANNED,
+      limit: compared.every(isBeginning) ? limit : MAX_CANDIDATES,
+    })
+  const tried = words.slice(0, MAX_LOOKUPS)
+  const counts =
+    tried.length === 1
+      ? [0]
+      : await Promise.all(tried.map((word) => countEntries(db, entriesOf(word, state), MAX_SCANNED + 1)))
+  const least = Math.min(...counts)
+  const rarest = tried[counts.indexOf(least)]!
+  const found = read(
+    entriesOf(rarest, state),
+    words.filter((word) => word !== rarest),
+  )
+  const pair = least > MAX_SCANNED ? pairEntries(words, state) : undefined
+  // What the pair has is not looked up again.
+  const others = words.filter(({ text }, n) => n > 1 || [...text].length > 2)
+  return (await Promise.all([found, pair ? read(pair, others) : []])).flat()
 }
 
 /** The users whose words are outdated; while there are many, after an upgrade, those with such usernames as well. */
 async function listWithoutWords(db: Queries, query: string, limit: number): Promise<PersonRow[]> {
   const rows = await listOutdated(db, MAX_OUTDATED)
   return rows.length < MAX_OUTDATED ? rows : [...rows, ...(await listBeginning(db, query, limit))]
+}
+
+/** The first users by name that are fit: to compare a name takes longer than to read it. */
+function firstOf(rows: PersonRow[], isFit: (row: PersonRow) => boolean, limit = rows.length): PersonRow[] {
+  const found: PersonRow[] = []
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  for (const row of [...byId.values()].sort(byName)) if (found.length < limit && isFit(row)) found.push(row)
+  return found
 }
 
 function byName({ username_key: one }: PersonRow, { username_key: other }: PersonRow): number {

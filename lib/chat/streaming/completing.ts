@@ -6,7 +6,7 @@ import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { endAnswer, INTERRUPTED, REFUSED } from '../answers/ending.ts'
 import { type AnswerEnd, replaceChunks } from '../answers/store.ts'
-import { createAttaching, listChosen } from '../attachments/attaching.ts'
+import { createAttaching, listChosen, replaceFiles } from '../attachments/attaching.ts'
 import { toStored } from '../memberships/store-conversations.ts'
 import { setMentions } from '../mentions/store.ts'
 import { createBatch, type NewPost, type PostPlace } from '../messages/batch.ts'
@@ -46,7 +46,7 @@ export async function reviewStreamed(ctx: Context, actor: Actor, row: MessageRow
   if (!ctx.host.hooks.beforeMessage || !isVisible(content)) return { content }
   const { id: message_id, conversation_id, parent_id, quote_id, role } = row
   const ids = { message_id, ...(parent_id && { parent_id }), ...(quote_id && { quote_id }) }
-  const chosen = { ids: input.attachment_ids ?? [], user_id: actor.user_id, conversation_id, message_id }
+  const chosen = { ids: filesOf(row, input), user_id: actor.user_id, conversation_id, message_id }
   const attachments = input.failed ? [] : await listChosen(ctx, chosen)
   const more = { ...(input.metadata && { metadata: input.metadata }), ...(attachments.length > 0 && { attachments }) }
   try {
@@ -59,7 +59,7 @@ export async function reviewStreamed(ctx: Context, actor: Actor, row: MessageRow
 
 /**
  * Ends a message that a program has streamed, with what it gets only now: its mentions and notifications, its files and its
- * metadata. One that may not post any more is interrupted, and one that the host refuses is deleted.
+ * metadata. That of one who may not post any more is interrupted, and one that the host refuses is deleted.
  *
  * @returns how it has ended; `changed` if its text is no more the one that the host was asked about; `undefined` if it had ended
  *   before, or has another writer
@@ -81,11 +81,10 @@ export async function completeStreamed(
   if (row.content !== asked) return 'changed'
   const at = Math.max(ctx.now(), place.target.clock + 1)
   tx.advanceClock(conversation_id, at)
-  const only = { only: { writer } }
+  const how = { only: { writer }, isReviewed: true }
   const answer = { message_id: id, conversation_id }
 
-  const finish = async (end: AnswerEnd) => ((await endAnswer(tx, answer, end, only)) ? end.status : undefined)
-  if (!may(ctx.access, { ...place.target, actor }, parent_id === null ? 'post' : 'reply')) return finish(INTERRUPTED)
+  const finish = async (end: AnswerEnd) => ((await endAnswer(tx, answer, end, how)) ? end.status : undefined)
   if ('refusal' in reviewed) {
     const status = await finish({ status: 'cancelled', finish_reason: REFUSED })
     if (status) await deleteMessage(tx, row, { at, by: actor.user_id, reason: reviewed.refusal })
@@ -93,7 +92,8 @@ export async function completeStreamed(
   }
   const { content } = reviewed
   const age = isLate ? Number.POSITIVE_INFINITY : at - row.created_at
-  const end = endOf({ ...input, content, age }, ctx.config.bots.stream_seconds)
+  const isAllowed = may(ctx.access, { ...place.target, actor }, parent_id === null ? 'post' : 'reply')
+  const end = isAllowed ? endOf({ ...input, content, age }, ctx.config.bots.stream_seconds) : INTERRUPTED
   const additions =
     end.status === 'complete' ? await decide(ctx, tx, { ...completion, row, place, content, at }) : undefined
   // The row of the answer is locked with the conversation: it is still there.
@@ -101,6 +101,12 @@ export async function completeStreamed(
   const status = await finish(end)
   if (status) await additions?.()
   return status
+}
+
+/** The files of a message: those of its parts, which it has already, and those that it gets at its end. */
+function filesOf({ attachment_list }: MessageRow, { attachment_ids = [] }: EndInput): string[] {
+  const own = attachment_list ? (JSON.parse(attachment_list) as { id: string }[]).map(({ id }) => id) : []
+  return [...new Set([...own, ...attachment_ids])]
 }
 
 /** Decides on what a complete message gets. @returns what stores it */
@@ -119,10 +125,12 @@ async function decide(
   const { conversation_id, parent_id } = row
   const { mentions, attachment_ids, metadata } = input
   if (attachment_ids?.length) assertMay(ctx.access, { ...place.target, actor }, 'attach')
+  // Files of parts are attached, and stay before those.
+  const replaced = row.attachment_list && attachment_ids?.length ? filesOf(row, input) : undefined
   const where = parent_id === null ? { conversation_id } : { parent_id }
   const post: NewPost = {
     actor,
-    input: { content, mentions, attachment_ids, quote_id: row.quote_id ?? undefined },
+    input: { content, mentions, quote_id: row.quote_id ?? undefined, ...(!replaced && { attachment_ids }) },
     where,
   }
   const parts = [createMentioning(ctx, [post]), createAttaching(ctx, [post])].filter((part) => part !== undefined)
@@ -140,5 +148,6 @@ async function decide(
     if (mentioned.length > 0 && place.target.is_direct === 0) await followMentionedIn(tx, row, mentioned)
     for (const part of parts) part.add(complete, post, place)
     for (const part of parts) await part.store(tx)
+    if (replaced) await replaceFiles(ctx, tx, row, { user_id: actor.user_id, ids: replaced })
   }
 }

@@ -8,7 +8,7 @@ export const addChunk = route({
   tag: 'Threads and messages',
   summary: 'Add a chunk to a message that you stream',
   description:
-    'For the bot, or the system actor by a server key, that has posted the message with `stream`. A chunk is stored while the message is `streaming`; the answer has the status. The same chunk can be sent again; another content for a number, and a number after the next one, are `conflict`. At most 20 chunks per second, and `limits.message_bytes` in all. A message without a call for 30 seconds is `interrupted`: an empty chunk prolongs that.',
+    'For the bot, or the system actor by a server key, that has posted the message with `stream`. A chunk is stored while the message is `streaming`; the answer has the status. The same chunk can be sent again; another content for a number, and a number after the next one, are `conflict`. Instead of `content` it may be a `part`: a `source`, a `file` that you have uploaded to the conversation, or `data`, as an answer has them. At most 20 chunks per second, `limits.message_bytes` of text, and 256 parts in all. A message without a call for 30 seconds is `interrupted`: an empty chunk prolongs that.',
   access: 'session',
   example: { idx: 1, content: ' and it runs.' },
   output: ChunkAnswer,

@@ -15,6 +15,7 @@ import { get } from '../messages/service.ts'
 import { findMessage, type MessageRow } from '../messages/store.ts'
 import { assertProgram, CALLS_LEASE, addChunk as storeChunk } from '../messages/streaming.ts'
 import { completeStreamed, reviewStreamed } from './completing.ts'
+import { isStored, storePart } from './parts.ts'
 import { CHUNK_RATE, isLate } from './rules.ts'
 import { type ChunkAnswer, ChunkInput, type EndedMessage, EndInput } from './schema.ts'
 
@@ -24,14 +25,15 @@ import { type ChunkAnswer, ChunkInput, type EndedMessage, EndInput } from './sch
  *
  * @throws ChatError `not_found`; `forbidden` for another's message, and for one who may not post any more; `conflict` for another
  *   content of a number that is taken, for a later number, and for a message that a process streams; `rate_limited`;
- *   `validation_failed` beyond `limits.message_bytes`
+ *   `validation_failed` beyond `limits.message_bytes`, and beyond the parts that a message may have; `attachment_not_ready`,
+ *   `attachment_refused` for the file of a part
  */
 export const addChunk = useCase({
   takes: ['actor', 'message_id'],
   input: ChunkInput,
-  errors: ['not_found', 'forbidden', 'conflict', 'validation_failed'],
+  errors: ['not_found', 'forbidden', 'conflict', 'validation_failed', 'attachment_not_ready', 'attachment_refused'],
   run: async (ctx, actor, messageId, input): Promise<ChunkAnswer> => {
-    assertContentFits(input.content, MAX_LENGTH.chunk)
+    if ('content' in input) assertContentFits(input.content, MAX_LENGTH.chunk)
     const { conversation_id, parent_id } = await findOwn(ctx, actor, messageId)
     const { status, next_idx, isEnded } = await ctx.write(
       async (tx) => {
@@ -45,7 +47,8 @@ export const addChunk = useCase({
           await endAnswer(tx, { message_id: messageId, conversation_id }, LATE)
           return { status: LATE.status, next_idx: progress.chunk_count, isEnded: true }
         }
-        const chunk_count = await addTo(ctx, tx, { row, progress, at: place.at }, input)
+        if ('part' in input && input.part.type === 'file') assertMay(ctx.access, { ...place, actor }, 'attach')
+        const chunk_count = await addTo(ctx, tx, { row, progress, at: place.at, user_id: actor.user_id }, input)
         return { status: row.status, next_idx: chunk_count }
       },
       { full_disk: 'refused' },
@@ -64,33 +67,40 @@ const STREAMED_ELSEWHERE = 'A process of the host streams this message.'
 async function addTo(
   ctx: Context,
   tx: Tx,
-  { row, progress, at }: { row: MessageRow; progress: Progress; at: number },
-  { idx, content }: ChunkInput,
+  { row, progress, at, user_id }: { row: MessageRow; progress: Progress; at: number; user_id: string },
+  input: ChunkInput,
 ): Promise<number> {
+  const { idx } = input
   const { chunk_count, bytes } = progress
-  if (content !== '' && idx > chunk_count)
+  const isEmpty = 'content' in input && input.content === ''
+  if (!isEmpty && idx > chunk_count)
     throw new ChatError('conflict', { message: `The next chunk has the number ${chunk_count}.` })
-  if (content !== '' && idx < chunk_count) {
+  if (!isEmpty && idx < chunk_count) {
     const [stored] = await listChunks(tx, row.id, idx, idx)
-    if (stored?.content !== content)
-      throw new ChatError('conflict', { message: `Another chunk has the number ${idx}.` })
+    if (!isStored(stored, input)) throw new ChatError('conflict', { message: `Another chunk has the number ${idx}.` })
   }
   const { allowed, tat, retry_after_seconds = 1 } = spend(progress.paced_to, ctx.now(), CHUNK_RATE, CLOCK_SKEW)
   if (!allowed) throw new ChatError('rate_limited', { retry_after_seconds })
-  const isNew = content !== '' && idx === chunk_count
   const next = { chunk_count, bytes, paced_to: tat }
-  if (isNew) {
+  if (!isEmpty && idx === chunk_count) {
     next.chunk_count++
-    next.bytes += Buffer.byteLength(content)
-    const most = ctx.config.limits.message_bytes
-    if (next.bytes > most)
-      throw new ChatError('validation_failed', {
-        errors: [{ path: 'content', message: `must be at most ${most} bytes of UTF-8 in all chunks` }],
-      })
-    await storeChunk(tx, row, { idx, content, at })
+    if ('part' in input) await storePart(ctx, tx, { row, idx, at, user_id }, input.part)
+    else {
+      next.bytes += Buffer.byteLength(input.content)
+      assertAllFit(next.bytes, ctx.config.limits.message_bytes)
+      await storeChunk(tx, row, { idx, content: input.content, at })
+    }
   }
   await setProgress(tx, row.id, next, CALLS_LEASE)
   return next.chunk_count
+}
+
+/** @throws ChatError `validation_failed` */
+function assertAllFit(bytes: number, most: number): void {
+  if (bytes <= most) return
+  throw new ChatError('validation_failed', {
+    errors: [{ path: 'content', message: `must be at most ${most} bytes of UTF-8 in all chunks` }],
+  })
 }
 
 /**

@@ -99,7 +99,9 @@ export function logOfAll(
       const { epoch, place } = parseEventId(position, feed.parse)
       const composing = { histories: await listHistories(ctx.db), hasSubjects: false }
       const choose: Wanted['choose'] = async (events) =>
-        new Set(events.filter((event) => isWanted((event.data as { message: Message }).message)))
+        new Map(
+          events.filter(({ data }) => isWanted((data as { message: Message }).message)).map((event) => [event, event]),
+        )
       const page = await scan(ctx, place!, { ...wanted, wants: isAwaited, choose, epoch: epoch! }, composing)
       return {
         messages: page.events.map(({ data, position: after }) => ({

@@ -80,7 +80,7 @@ export async function wait(ctx: Context, actor: Actor, options: WaitForMessages)
     // A user who is removed from the conversation waits no longer.
     const wants = (row: EventRow) => isAwaited(row) || (place.isGiven && isOwnMembership(row, actor.user_id))
     const next = async () => {
-      const goesOn = await visit.wait({ ...reader, wants, ms: seconds * 1000 })
+      const goesOn = await visit.wait({ ...reader, conversation_id: place.conversation_id, wants, ms: seconds * 1000 })
       if (goesOn && place.isGiven) await requireMember(ctx, ctx.db, actor, place.conversation_id)
       return goesOn
     }

@@ -1,5 +1,6 @@
 import { createBackoff, isTransient, pause } from '../backoff.ts'
 import { readEvents } from '../event-stream.ts'
+import { newKey } from '../new-key.ts'
 import { requesters } from '../requester-of.ts'
 import type { ChatClient } from '../types.ts'
 
@@ -86,7 +87,9 @@ export function uiTransport(client: ChatClient, options: UiTransportOptions = {}
   const pathOf = (id: string, rest = '') => `/api/ui/chat/${encodeURIComponent(id)}${rest}`
   const send = (method: string, path: string, init: object = {}) =>
     requester.request(method, path, { headers: { ...version }, ...init })
-  const read = async (path: string) => (await send('GET', path)).json()
+  // JSON has no fields that are undefined.
+  const read = async (path: string, query: object) =>
+    (await send('GET', `${path}?${new URLSearchParams(JSON.parse(JSON.stringify(query)))}`)).json()
 
   return {
     resumeStreamIsReplay: true,
@@ -98,7 +101,7 @@ export function uiTransport(client: ChatClient, options: UiTransportOptions = {}
       const shown = before ? [{ id: before.id, role: before.role }, last] : [last]
       const init = {
         // Sent again, it is the same question.
-        headers: { 'idempotency-key': crypto.randomUUID(), ...version, ...Object.fromEntries(new Headers(headers)) },
+        headers: { 'idempotency-key': newKey(), ...version, ...Object.fromEntries(new Headers(headers)) },
         body: { ...fields, ...body, id: chatId, messages: shown, trigger, messageId },
         signal,
       }
@@ -117,16 +120,16 @@ export function uiTransport(client: ChatClient, options: UiTransportOptions = {}
 
     async load(id, { leaf } = {}) {
       const all: UiMessage[] = []
-      const query = new URLSearchParams({ limit: '200', ...(leaf && { leaf }) })
-      for (;;) {
-        const { messages, next_before } = await read(pathOf(id, `?${query}`))
+      let before: string | undefined
+      do {
+        const { messages, next_before } = await read(pathOf(id), { limit: 200, leaf, before })
         all.unshift(...messages)
-        if (!next_before) return all
-        query.set('before', next_before)
-      }
+        before = next_before
+      } while (before)
+      return all
     },
 
-    list: (query = {}) => read(`/api/ui/chats?${new URLSearchParams(query as Record<string, string>)}`),
+    list: (query = {}) => read('/api/ui/chats', query),
   }
 }
 

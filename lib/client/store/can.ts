@@ -7,6 +7,11 @@ import type { Loading } from './resource.ts'
 /** What the user may do in a conversation, once it is read. */
 export interface ConversationCanView extends Loading {
   can?: Conversation['can']
+  /**
+   * The conversation as it was read then, also one that the user reads without participating, which is in no list. Read again with
+   * rights, its own fields and, of such a one, its participants; what is unread in it is in the lists.
+   */
+  conversation?: Conversation
 }
 
 /** What the user may do in the service, once it is read. */
@@ -25,31 +30,34 @@ export function canOf(store: ChatStore): StoreCan {
   return partOf(store, createCan)
 }
 
-interface Data {
-  can?: Conversation['can'] | ServiceCan
-  /** The other person of a direct conversation: where that account ends, less can be done. */
-  partner?: string | undefined
-}
+/** A conversation, or the user with what the service allows. */
+type Data = Partial<Pick<Conversation, 'joined' | 'with'>> & { can?: Conversation['can'] | ServiceCan }
 
 function createCan({ client, feed, resources }: StoreBase): StoreCan {
   const { get } = resources<Data, Loading>((id) => ({
     initial: {},
     isEphemeral: true,
-    async read() {
-      if (!id) return { can: (await client.auth.me()).can }
-      const { can, with: partner } = await client.conversations.get(id)
-      return { can, partner: partner?.user_id }
-    },
+    read: () => (id ? client.conversations.get(id) : client.auth.me()),
     fold: (data, event) => (isCause(event, id, data, feed.userId()) ? 'stale' : data),
-    view: ({ can }, loading) => ({ ...loading, ...(can && { can }) }),
+    visits: ({ joined }) => (joined === false ? id : undefined),
+    view: (data, loading) => ({ ...loading, ...(data.can && { can: data.can, ...(id && { conversation: data }) }) }),
   }))
   return { conversation: get, service: get('') }
 }
 
-/** Whether an event is about other rights: joining, roles, a policy, or the account of the other person. */
-function isCause({ type, payload }: ConversationStreamEvent, id: string, { partner }: Data, user_id: string): boolean {
+/**
+ * Whether an event is about other rights: joining, roles, a policy, or the account of the other person, where that ends, less
+ * can be done; or about who is in a room that the user only reads.
+ */
+function isCause(
+  { type, payload }: ConversationStreamEvent,
+  id: string,
+  { joined, with: partner }: Data,
+  user_id: string,
+): boolean {
   if (type === 'rights.changed') return (payload.conversation_id ?? id) === id
   if (type === 'conversation.updated') return payload.conversation.id === id
-  if (type === 'membership.changed') return payload.conversation_id === id && payload.user_id === user_id
-  return type === 'user.updated' && payload.user.id === partner
+  if (type === 'membership.changed')
+    return payload.conversation_id === id && (payload.user_id === user_id || joined === false)
+  return type === 'user.updated' && payload.user.id === partner?.user_id
 }

@@ -1,3 +1,4 @@
+import { newKey } from '../new-key.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import type { CallsCell, Invoke, PendingCall } from './commands.ts'
 import type { Feed } from './feed.ts'
@@ -58,7 +59,7 @@ export function createInvoking(client: StoreClient, feed: Feed): Invoke {
   }
 
   return async (cell, conversation_id, call) => {
-    const key = crypto.randomUUID()
+    const key = newKey()
     const { bot_id, name, root_id } = call
     const timers = [setTimeout(() => change(key, 'unanswered'), ANSWER_MS), setTimeout(() => end(key), CALL_MS)]
     for (const timer of timers) (timer as { unref?(): void }).unref?.()

@@ -19,6 +19,8 @@ export interface WindowData extends MessagesData, UnreadCount {
   next_after?: string | undefined
   /** Messages that have arrived behind the window since it was read. */
   newer_count: number
+  /** The arrival of the first of them. */
+  newer_from?: string | undefined
   first_unread_id?: string | undefined
   /** The title of the latest thread, which is told before its root. */
   titled?: Titled | undefined
@@ -66,7 +68,10 @@ function withMessage(data: WindowData, message: TimelineMessage, isNew: boolean)
     return { ...data, messages: data.messages.with(data.messages.indexOf(known), changed) }
   }
   if (!isNew) return data
-  if (data.next_after !== undefined) return { ...data, newer_count: data.newer_count + 1 }
+  if (data.next_after !== undefined) {
+    const { newer_count: before, newer_from } = data
+    return { ...data, newer_count: before + 1, newer_from: before > 0 ? newer_from : message.created_at }
+  }
   const at = placeOf(data.messages, 'created_at', message.created_at)
   if (at === 0 && data.next_before !== undefined) return data
   const first = data.messages.find(({ id }) => id === data.first_unread_id)

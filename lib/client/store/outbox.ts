@@ -1,6 +1,7 @@
 import type { Message, PostedMessage } from '../../api/messages.ts'
 import type { NamesOf } from '../../core/known-names.ts'
 import { isTransient } from '../backoff.ts'
+import { newKey } from '../new-key.ts'
 import { refuseUnknown } from '../options.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { createRetries } from './retries.ts'
@@ -212,9 +213,4 @@ function isSame(post: PendingPost, message: Message, user_id: string): boolean {
     post.quote_id === message.quote?.message_id &&
     post.content === ((message.role === 'user' ? message.content : message.prompt) ?? '')
   )
-}
-
-/** A key that no other post of the user has: it is no secret, so it works where a runtime has no `crypto`. */
-function newKey(): string {
-  return [Date.now(), Math.random(), Math.random()].map((part) => part.toString(36).replace('0.', '')).join('-')
 }

@@ -74,6 +74,8 @@ export function createResource<Data extends object, View>(
     lingering(() => feed.join(follower), cease),
   )
 
+  /** Set while events may be missing between what is known and those of the stream: what is known then has none of them. */
+  let gap: object | undefined
   let visited: string | undefined
   let leave: (() => void) | undefined
 
@@ -92,10 +94,14 @@ export function createResource<Data extends object, View>(
 
   async function readOnce(...[isMore, isCurrent, causes]: Parameters<Read>): Promise<void> {
     const begun = state.resets()
+    const closing = gap
     try {
       let next: Data = await plan.read(state.data(), isMore, isCurrent ? state.data() : plan.initial, causes)
       if (begun !== state.resets()) return
-      for (const event of reading.missed()) next = folded(next, event, true)
+      if (gap === closing) {
+        gap = undefined
+        for (const event of reading.missed()) next = folded(next, event, true)
+      }
       state.show(next, { status: 'ready' })
       if (state.cell.isWatched()) visit(plan.visits?.(next))
     } catch (error) {
@@ -120,11 +126,14 @@ export function createResource<Data extends object, View>(
   }
 
   const follower: Follower = {
-    load: reload,
+    load() {
+      gap = {}
+      return reload()
+    },
     resume: () => plan.isEphemeral && later(),
     apply(event) {
       reading.note(event)
-      if (state.isReady()) state.show(folded(state.data(), event))
+      if (state.isReady() && !gap) state.show(folded(state.data(), event))
       else if (event.type === 'membership.changed') later()
     },
     fail: state.fail,

@@ -135,7 +135,7 @@ async function moved(
     }
     if (move === 'newer' && data.next_after !== undefined) {
       const newer: WindowData | undefined = await page({ after: data.next_after }).catch(undefinedIfGone)
-      data = newer ? trimmedBefore(joined(data, newer)) : await page({})
+      data = newer ? trimmedBefore(withNewer(data, newer)) : await page({})
     }
   }
   return data
@@ -159,7 +159,22 @@ async function refreshed(page: ReadPage, current: WindowData): Promise<WindowDat
     if (isPast && current.next_after !== undefined) break
     data = joined(data, await page({ after: data.next_after, limit: REFRESHED }))
   }
-  return { ...data, newer_count: data.next_after === undefined ? 0 : current.newer_count }
+  return stillNewer(data, current, arrivedIn(data.messages, current) - arrivedIn(current.messages, current))
+}
+
+/** The window with a page behind it. */
+function withNewer(data: WindowData, newer: WindowData): WindowData {
+  return stillNewer(joined(data, newer), data, arrivedIn(newer.messages, data))
+}
+
+/** How many of these messages were counted as having arrived behind a window. */
+function arrivedIn(messages: readonly TimelineMessage[], { newer_from = '~' }: WindowData): number {
+  return messages.filter(({ created_at }) => created_at >= newer_from).length
+}
+
+/** A window with the count of what has arrived behind the one before, less what it has of that. */
+function stillNewer(data: WindowData, { newer_count, newer_from }: WindowData, arrived: number): WindowData {
+  return { ...data, newer_count: data.next_after === undefined ? 0 : Math.max(0, newer_count - arrived), newer_from }
 }
 
 /** Two windows, of which the second begins where the first one ends. */
@@ -171,6 +186,7 @@ function joined(before: WindowData, after: WindowData): WindowData {
     chunks: new Map([...before.chunks, ...after.chunks]),
     next_before: before.next_before,
     newer_count: after.next_after === undefined ? 0 : Math.max(before.newer_count, after.newer_count),
+    newer_from: before.newer_from ?? after.newer_from,
   }
 }
 

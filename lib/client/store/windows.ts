@@ -24,7 +24,11 @@ export interface MessageWindow extends Readable<MessagesView> {
    * @throws ChatError as `client.conversations.markRead`, of replies as `client.threads.markRead`
    */
   markRead: (message_id?: string) => Promise<void>
-  /** Marks its messages as unread from one on. @throws ChatError as `client.conversations.markUnread`, `client.threads.markUnread` */
+  /**
+   * Marks its messages as unread from one on; of replies, where all messages are shown, only those of its thread.
+   *
+   * @throws ChatError as `client.conversations.markUnread`, `client.threads.markUnread`
+   */
   markUnread: (message_id: string) => Promise<void>
 }
 
@@ -69,17 +73,6 @@ export function createWindows(
       ? (place) => client.threads.messages(id, place)
       : (place) => client.messages.list(id, { ...place, view: view as 'roots' })
 
-  function marksOf(key: string): Pick<MessageWindow, 'markRead' | 'markUnread'> {
-    const [view, id] = partsOf(key)
-    const { conversations, threads } = client
-    const all = view === 'all' && { all: true }
-    return {
-      markRead: (message_id) =>
-        view === 'replies' ? threads.markRead(id, { message_id }) : conversations.markRead(id, { ...all, message_id }),
-      markUnread: (message_id) => (view === 'replies' ? threads : conversations).markUnread(id, { message_id }),
-    }
-  }
-
   function move(resource: Resource<WindowData, MessagesView>, key: string, next: WindowMove): Promise<void> {
     moves.set(key, pendingMoves([...(moves.get(key) ?? []), next]))
     return resource.loadMore()
@@ -94,7 +87,9 @@ export function createWindows(
       loadOlder: () => move(resource, key, 'older'),
       loadNewer: () => move(resource, key, 'newer'),
       jumpTo: (place) => move(resource, key, place === 'newest' ? place : { around: place }),
-      ...marksOf(key),
+      markRead: async (message_id) => (await import('./window-marks.ts')).markRead(client, partsOf(key), message_id),
+      markUnread: async (message_id) =>
+        (await import('./window-marks.ts')).markUnread(client, partsOf(key), message_id, resource.getSnapshot()),
     }
     parts.set(resource, part)
     return part

@@ -122,5 +122,5 @@ function hidden(request: AuthorizationRequest): string {
 const alertOf = (text: string | undefined) => (text === undefined ? '' : `<p role="alert">${escapeHtml(text)}</p>`)
 
 function pageOf(title: string, body: string): string {
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>${title}</title><style>${STYLE}</style></head><body><h1>${title}</h1>${body}</body></html>`
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1>${body}</main></body></html>`
 }

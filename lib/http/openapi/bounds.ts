@@ -6,7 +6,7 @@ import type { Json } from './schemas.ts'
  * The form of the paths of routes, and of their beginnings before a `*`. The document lists the existing ones
  * elsewhere.
  */
-const PATH_OR_PREFIX = '^(\\*|/[a-z0-9_{}/\\-]*\\*?)$'
+const PATH_OR_PREFIX = '^(\\*|/[a-z0-9_{}/.\\-]*\\*?)$'
 
 /** The named schemas with bounds that depend on the configuration and the routes. */
 export function withBounds(schemas: Json, { access, invites, limits }: Config): Json {

@@ -1,7 +1,13 @@
 import type { IncomingMessage } from 'node:http'
+import type { Config } from '../../config/parse.ts'
 import { readAtMost } from '../../core/body.ts'
 import { ChatError } from '../../core/errors.ts'
 import { type BodyLimits, parseJson, utf8 } from '../../core/json-body.ts'
+
+/** How long a body of JSON or of a form may take, where Node's own limit is that of parts of files. */
+export function bodyTimeout({ attachments, server }: Config): number | undefined {
+  return attachments.enabled ? server.request_timeout_seconds : undefined
+}
 
 /**
  * The value of a JSON body.
@@ -28,6 +34,19 @@ export async function readBody(
   const text = (await readForm(source, headers, limits)).get(field)
   if (text === undefined) throw new ChatError('unsupported_media_type')
   return parseJson(() => text, limits)
+}
+
+/**
+ * Waits for the first byte or the end of a stream that no header tells anything about. To be called once the caller is
+ * known: it may take any time.
+ *
+ * @throws ChatError `unsupported_media_type` if it has any bytes: what they ask for would be left out silently
+ */
+export async function refuseBody(source: BodySource): Promise<undefined> {
+  if (source === null || !('getReader' in source)) return undefined
+  if (source.locked) throw new ChatError('malformed_json', { message: BODY_IS_GONE })
+  const { isWhole } = await readAtMost(source, 0)
+  if (!isWhole) throw new ChatError('unsupported_media_type')
 }
 
 /** Whether a body is a form. */

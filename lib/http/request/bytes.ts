@@ -5,10 +5,14 @@ import { ChatError } from '../../core/errors.ts'
 import type { BytesBody } from '../../endpoint.ts'
 import type { BodySource } from './body.ts'
 
-/** @throws ChatError `payload_too_large`, `unsupported_media_type`; the body stays unread */
+/**
+ * Before the caller is known. A free body is judged as it is read: the limit of what takes it counts those that are too long.
+ *
+ * @throws ChatError `payload_too_large`, `unsupported_media_type`; the body stays unread
+ */
 export function assertBytesAcceptable(headers: Headers, { bytes, is_free }: BytesBody, config: Config): void {
   const maximum = typeof bytes === 'number' ? bytes : bytes(config)
-  if (Number(headers.get('content-length') ?? 0) > maximum) throw new ChatError('payload_too_large')
+  if (!is_free && Number(headers.get('content-length') ?? 0) > maximum) throw new ChatError('payload_too_large')
   const type = (headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
   const encoding = (headers.get('content-encoding') ?? 'identity').trim().toLowerCase()
   if ((type !== 'application/octet-stream' && !is_free) || encoding !== 'identity')
@@ -41,6 +45,7 @@ export async function readBytes(
   const { length } = buffer
   const announced = headers.get('content-length')
   if (announced !== null && Number(announced) !== length && !is_free) throw wrongLength(length)
+  if (announced !== null && Number(announced) > length) throw new ChatError('payload_too_large')
   signal.throwIfAborted()
   const isOpen = is_free === true && announced === null
   const filled = fill(is_free && !isOpen ? buffer.subarray(0, Number(announced)) : buffer, { isOpen, onBytes })

@@ -4,6 +4,7 @@ import { addKey, toNewKey } from '../../accounts/api-keys/service.ts'
 import { deleteKey, listKeys as listKeysOf, toKey } from '../../accounts/api-keys/store.ts'
 import { byActor } from '../../accounts/audit/rules.ts'
 import { endMeans } from '../../accounts/means/ending.ts'
+import { endWebhooksOfKeys } from '../../accounts/means/ending-webhooks.ts'
 import { requireConfirmation } from '../../accounts/sessions/service-confirmation.ts'
 import { announceChange } from '../../accounts/users/announcing.ts'
 import { refuseAssistantName } from '../../accounts/users/assistant-names.ts'
@@ -23,7 +24,6 @@ import { eraseAccount } from '../../erasure/service.ts'
 import { spendAct } from '../../limits/spending.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
-import { disableOfLostKeys } from '../../storage/disabled-webhooks.ts'
 import { isTaken } from '../../storage/errors.ts'
 import { planBotChange } from './rules.ts'
 import { type BotAnswer, BotChanges, BotInput, BotOfUser, type Bots, BotsQuery, type CreatedBot } from './schema.ts'
@@ -208,7 +208,7 @@ export const revokeKey = useCase({
       await findOwn(tx, actor, botId)
       const key = await deleteKey(tx, keyId, botId)
       if (!key) throw new ChatError('not_found')
-      await disableOfLostKeys(tx, ctx.now(), keyId)
+      await endWebhooksOfKeys(tx, ctx.now(), { keyId, by: byActor(actor) })
       const detail = { user_id: botId }
       tx.audit({ act: 'key.revoked', ...byActor(actor), subject_id: keyId, detail, names: { key: key.name } })
       tx.recheckStreams({ user_id: botId })

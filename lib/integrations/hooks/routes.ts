@@ -54,6 +54,7 @@ export const post = route({
   body: HookBody,
   example: { content: 'Version 42 is live.' },
   status: 201,
+  response_headers: { 'Idempotency-Replayed': 'maybe' },
   output: HookMessage,
   errors: service.post.errors,
   handler: ({ chat, params, body, headers }) =>

@@ -67,5 +67,9 @@ export const HookPost = v.object({
 export type HookPost = v.InferOutput<typeof HookPost>
 
 /** A message that a tool has posted. */
-export const HookMessage = v.object({ message_id: Id, root_id: Id })
+export const HookMessage = v.object({
+  message_id: Id,
+  root_id: Id,
+  idempotency_replayed: v.optional(v.literal('true')),
+})
 export type HookMessage = v.InferOutput<typeof HookMessage>

@@ -150,7 +150,9 @@ export const post = useCase({
       ? invoke(ctx, postRoot, [actor, hook.conversation_id], input)
       : invoke(ctx, reply, [actor, parent_id], input))) as HookMessage
     ctx.metrics.hooked()
-    return is_slack ? undefined : { message_id: posted.message_id, root_id: posted.root_id }
+    if (is_slack) return undefined
+    const { message_id, root_id, idempotency_replayed } = posted
+    return { message_id, root_id, ...(idempotency_replayed && { idempotency_replayed }) }
   },
 })
 

@@ -2,7 +2,6 @@ import { byActor } from '../../accounts/audit/rules.ts'
 import type { AuditAct } from '../../accounts/audit/schema.ts'
 import type { Actor } from '../../core/actor.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
-import type { DisabledReason } from './schema.ts'
 import type { WebhookRow } from './store.ts'
 
 /** Notes an act about a webhook: of its URL the host alone, as the path may be a secret. */
@@ -16,15 +15,4 @@ export function audit(
   const of = bot_id ?? user_id
   const named = of !== null && of !== actor.user_id && { user_id: of }
   tx.audit({ act, ...byActor(actor), subject_id: id, detail: { host, ...named, ...detail } })
-}
-
-/** Notes that the service has disabled a webhook. */
-export function auditEnd(
-  tx: Tx,
-  { id, host, user_id, bot_id }: Pick<WebhookRow, 'id' | 'host' | 'user_id' | 'bot_id'>,
-  reason: DisabledReason,
-): void {
-  const of = bot_id ?? user_id
-  const named = of !== null && { user_id: of }
-  tx.audit({ act: 'webhook.changed', subject_id: id, detail: { host, ...named, changed: ['status'], reason } })
 }

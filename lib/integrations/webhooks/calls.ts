@@ -12,6 +12,7 @@ import { addParked, type Entry, endBusy, type Held, noteAttempt, type Turn } fro
 import type { Result, Results } from './results.ts'
 import { addGap, parseGaps, withoutFirstGap } from './rules-gaps.ts'
 import { afterAttempt, hasFailedTooLong, paceAfter, type StoredAttempt, UNSENT } from './rules-schedule.ts'
+import { signingSecrets } from './secrets.ts'
 import { type Attempted, send } from './sending.ts'
 import { type DeliveryRow, toState } from './store-deliveries.ts'
 import { isHeld } from './store-sending.ts'
@@ -38,21 +39,29 @@ export type Calls = ReturnType<typeof createCalls>
 export function createCalls(ctx: SendingContext, { writer, results, lost }: CallsDeps) {
   const slots = createCallSlots(() => ctx.config.webhooks.max_in_flight)
   const flying = new Set<Promise<void>>()
+  const service: { id?: string } = {}
 
   /** Calls, and notes on the webhook what that has shown. @returns `undefined` if it is another process's by now */
   async function attempt(held: Held, call: { id: string; body: string; position: string }) {
     const { webhook, opened } = held
     const at = ctx.now()
-    const origin = await findServiceId(ctx.db)
+    // It never changes.
+    service.id ??= await findServiceId(ctx.db)
     if (held.state !== 'held') return undefined
-    const receiver = { ...opened, id: webhook.id, url: webhook.url }
-    const sent = await send(ctx, receiver, { ...call, origin, timeout_ms: TIMEOUT_MS })
+    const secrets = signingSecrets(opened, webhook, at)
+    const receiver = { id: webhook.id, url: webhook.url, headers: opened.headers, secrets }
+    const sent = await send(ctx, receiver, { ...call, origin: service.id, timeout_ms: TIMEOUT_MS })
     ctx.metrics.webhookCalled(sent.error ?? 'ok')
+    if (sent.error === undefined && webhook.bot_id !== null) ctx.streams.presence.noteReading(webhook.bot_id)
     if (held.state !== 'held') return undefined
     const stored = toStored(at, sent)
     const is_back = noteAttempt(held, stored, parseRetryAfter(sent.retry_after, ctx.now()))
     held.pace = paceAfter(held.pace, stored, webhook.parallel)
     return { stored, is_back, ended: endOf(held, stored, ctx.now()) }
+  }
+
+  async function isMine(held: Held): Promise<boolean> {
+    return held.state === 'held' && (await isHeld(ctx.db, writer, held.webhook.id, ctx.now()))
   }
 
   async function deliver(held: Held, turn: Turn, placed: PlacedRow, event: ComposedEvent): Promise<void> {
@@ -138,9 +147,9 @@ export function createCalls(ctx: SendingContext, { writer, results, lost }: Call
       held.flights += turns.length
       let begun: Turn[] = []
       try {
-        const isMine = held.state === 'held' && (await isHeld(ctx.db, writer, held.webhook.id))
-        if (!isMine) return lost(held)
         const composed = await compose(held, turns)
+        // Asked last: no call begins after another process has deleted or disabled it.
+        if (!(await isMine(held))) return lost(held)
         begun = [...composed.keys()]
         for (const [turn, { placed, event }] of composed) fly(held, deliver(held, turn, placed, event), releases.pop()!)
       } catch (error) {
@@ -160,7 +169,7 @@ export function createCalls(ctx: SendingContext, { writer, results, lost }: Call
         const id = `evt_gap_${fingerprint(`${held.webhook.id} ${JSON.stringify(gap)}`)}`
         const data = { ...gap, truncated: true }
         const body = JSON.stringify({ id, type: 'webhook.gap', timestamp: toInstant(ctx.now()), data })
-        if (held.state !== 'held' || !(await isHeld(ctx.db, writer, held.webhook.id))) return lost(held)
+        if (!(await isMine(held))) return lost(held)
         const outcome = await attempt(held, { id, body, position: gap.cursor })
         if (!outcome) return
         held.gap_state = afterAttempt(held.gap_state, outcome.stored, Math.random())

@@ -59,7 +59,7 @@ export async function composeFor(
   })
   const chosen = new Set(await chooseSent(ctx, webhook, [...events.values()]))
   const sent = [...events].filter(([, event]) => chosen.has(event))
-  return new Map(sent.map(([each, event]) => [each, { id: event.id, body: toBody(ctx, webhook, event) }]))
+  return new Map(sent.map(([each, event]) => [each, { id: event.id, body: toSent(ctx, webhook, event).body }]))
 }
 
 /** The events among these, which the user of a webhook sees, that the webhook is sent. */
@@ -102,14 +102,19 @@ async function lookAround({ db }: Pick<Context, 'db'>, events: FeedEvent[]) {
   }
 }
 
-/** The event as JSON, without texts where the webhook wants none, or where it is too large. */
-function toBody({ config }: Pick<Context, 'config'>, webhook: WebhookRow, event: FeedEvent): string {
-  const { position: _, ...sent } = event
-  const whole = JSON.stringify(sent)
-  const isThin = webhook.payload === 'thin' && webhook.has_content === 0
-  if (!isThin && Buffer.byteLength(whole) <= config.webhooks.max_bytes) return whole
+/** An event as it is sent, and that as JSON, without the position: with no text where none is wanted, or where it is too large. */
+export function toSent(
+  { config }: Pick<Context, 'config'>,
+  { payload, has_content }: Pick<WebhookRow, 'payload' | 'has_content'>,
+  event: FeedEvent,
+): { event: FeedEvent; body: string } {
+  const { position, ...whole } = event
+  const body = JSON.stringify(whole)
+  const isThin = payload === 'thin' && has_content === 0
+  if (!isThin && Buffer.byteLength(body) <= config.webhooks.max_bytes) return { event, body }
   const { data } = toThin(FeedEvent, event) as { data: Record<string, unknown> }
   const path = pathOf(event.data, event.conversation_id)
   const url = path && { url: linkBaseOf(config) + path }
-  return JSON.stringify({ ...sent, data: { ...data, ...url }, ...(!isThin && { truncated: true }) })
+  const thin = { ...whole, data: { ...data, ...url }, ...(!isThin && { truncated: true }) }
+  return { event: { ...thin, position } as FeedEvent, body: JSON.stringify(thin) }
 }

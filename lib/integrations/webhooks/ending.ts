@@ -1,9 +1,9 @@
+import { webhookEnded } from '../../accounts/audit/rules.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import { notifyOfWebhook } from '../../chat/notifications/of-service.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Addressed, MailOrder } from '../../mail/queue.ts'
-import { auditEnd } from './auditing.ts'
 import type { DisabledReason } from './schema.ts'
 import { disableWebhook, findWebhook, type WebhookRow } from './store.ts'
 
@@ -25,7 +25,7 @@ export async function endWebhook(
 ): Promise<void> {
   const at = now()
   if (!(await disableWebhook(tx, row.id, { reason, at }))) return
-  auditEnd(tx, row, reason)
+  tx.audit(webhookEnded(reason, row))
   if (row.user_id !== null && reason === 'failing')
     notifyOfWebhook(tx, { id: id(), user_id: row.user_id, at, webhook: { id: row.id, host: row.host } })
   if (row.user_id !== null && EVENTS[reason])

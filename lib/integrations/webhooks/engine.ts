@@ -7,10 +7,11 @@ import type { Commit } from '../../live/transaction/commits.ts'
 import type { WebhookLevels } from '../../metrics/webhooks.ts'
 import { listHistories } from '../../storage/histories.ts'
 import type { SendingContext } from './calls.ts'
-import { countParked, type LogHistory } from './held.ts'
+import type { LogHistory } from './held.ts'
 import { createHolding } from './holding.ts'
 import { createWebhookList } from './list.ts'
 import { createRouting } from './routing.ts'
+import { sumPending } from './store-deliveries.ts'
 import { listActive, listFree, listWaitingWebhooks, movePositions, type RoutedRow } from './store-sending.ts'
 
 /** The interval of {@link WebhookEngine.tick}. */
@@ -33,10 +34,15 @@ export function createWebhookEngine(ctx: SendingContext) {
     history: undefined as LogHistory | undefined,
     ticks: 0,
     phase: 'on' as 'on' | 'draining' | 'closed',
+    ending: undefined as Promise<void> | undefined,
   }
   const history = () => state.history!
   const isOver = () => state.phase !== 'on'
-  const routing = createRouting(ctx, (id, before) => holding.wake(id, before))
+  const routing = createRouting(
+    ctx,
+    (id, before) => holding.wake(id, before),
+    () => holding.isSending(),
+  )
   const list = createWebhookList(routing)
   const holding = createHolding(ctx, { writer, list, history, isOver })
 
@@ -50,6 +56,7 @@ export function createWebhookEngine(ctx: SendingContext) {
     for (const row of rows) if (!holding.get(row.id)) consider(row)
     if (routing.place() === undefined && rows.length > 0) await begin(rows)
     if (routing.place() !== undefined && rows.length === 0) await routing.stop()
+    for (const { id, is_lapsed } of rows) if (is_lapsed === 1 && !holding.get(id)) holding.isDue(id)
   })
 
   function forget(id: string): void {
@@ -138,32 +145,35 @@ export function createWebhookEngine(ctx: SendingContext) {
       routing.retry()
       if (n % RENEWED === 0) await holding.renew()
       holding.retry()
-      // One statement in each tick, however many webhooks are idle.
       if (isMove) await move()
-      else if (!isReload) await look()
+      // One statement in each tick, however many webhooks are idle: the list says, too, whose process has died.
+      if (!isReload) await look()
       await holding.release()
     },
 
-    /** The levels of the webhooks for which this process sends. */
-    levels(): WebhookLevels {
-      const all = holding.all()
-      const oldest = Math.min(ctx.now(), ...all.flatMap(({ entries }) => entries[0]?.row.created_at ?? []))
-      const parked = all.reduce((sum, held) => sum + countParked(held), 0)
+    /** What waits: of all webhooks what is sent again, and of those for which this process sends also what it has read. */
+    async levels(): Promise<WebhookLevels> {
+      if (!config.webhooks.enabled) return { parked: 0, lag_seconds: 0 }
+      const { parked, oldest_at } = await sumPending(db)
+      const read = holding.all().flatMap(({ entries }) => entries[0]?.row.created_at ?? [])
+      const oldest = Math.min(ctx.now(), oldest_at ?? Infinity, ...read)
       return { parked, lag_seconds: (ctx.now() - oldest) / SECOND }
     },
 
-    /** Begins no call any more. */
+    /** Begins no call any more, and gives the webhooks to other processes, those with a call when it has ended. */
     drain(): void {
-      if (state.phase === 'on') state.phase = 'draining'
+      if (state.phase !== 'on') return
+      state.phase = 'draining'
       for (const held of holding.all()) held.changed.changed()
+      state.ending = holding.end()
     },
 
-    /** Ends the calls, and gives the webhooks to other processes. Called after `drain`. */
+    /** Resolves when the calls have ended. Called after `drain`. */
     async close(): Promise<void> {
       if (state.phase === 'closed') return
       state.phase = 'closed'
       await routing.stop()
-      await holding.close()
+      await (state.ending ?? holding.end())
     },
   }
 }

@@ -2,7 +2,7 @@ import { type Condition, createCondition } from '../../core/scheduling/condition
 import type { FeedRow, Place } from '../../live/feed/feed-order.ts'
 import type { History } from '../../storage/histories.ts'
 import type { Micros } from '../../storage/sql.ts'
-import type { Route } from './routing.ts'
+import type { Known } from './list.ts'
 import { type DeliveryState, type Pace, type StoredAttempt, UNSENT, wasAway } from './rules-schedule.ts'
 import type { OpenedWebhook } from './secrets.ts'
 import type { WebhookRow } from './store.ts'
@@ -42,7 +42,8 @@ export interface Held {
   /** As it is stored, with what sending has changed since. */
   readonly webhook: WebhookRow
   readonly opened: OpenedWebhook
-  readonly route: Route
+  /** What this process keeps of it when it sends for it no more. */
+  readonly known: Pick<Known, 'route' | 'untrimmed'>
   /** Up to where the log was read. */
   place: Place
   /** Rows up to here are not sent again, whatever is read. */
@@ -64,8 +65,6 @@ export interface Held {
   readonly busy: Set<string>
   pace: Pace
   flights: number
-  /** Results since there was looked for deliveries that are too many. */
-  stored: number
   /** Whether the last one was sent again: these and first attempts take turns. */
   was_again: boolean
   /** The attempts to send that events are missing. */
@@ -82,11 +81,15 @@ export const MAX_PARKED = 1_000
 /** The number of processes of which it is kept what they had settled, where many die before one has caught up. */
 const MAX_AHEAD = 4
 
-/** How many events are read ahead of those that are sent. */
+/** How many events are read ahead of those that are sent, and of a webhook that may make one call at a time. */
 const MAX_ENTRIES = 256
+const MAX_SUSPECT_ENTRIES = 16
+
+/** The number of rows that a webhook reads at once. */
+const PAGE = 512
 
 export function createHeld(
-  parts: Pick<Held, 'webhook' | 'opened' | 'route' | 'place' | 'ahead' | 'parked' | 'used_at'>,
+  parts: Pick<Held, 'webhook' | 'opened' | 'known' | 'place' | 'ahead' | 'parked' | 'used_at'>,
 ): Held {
   return {
     ...parts,
@@ -99,7 +102,6 @@ export function createHeld(
     busy: new Set(),
     pace: { limit: parts.webhook.parallel, successes: 0 },
     flights: 0,
-    stored: 0,
     was_again: false,
     gap_state: UNSENT,
     state: 'held',
@@ -159,9 +161,15 @@ export function addParked({ parked }: Held, conversationId: string | null, by: 1
   else parked.delete(conversationId)
 }
 
-/** Whether the log is to be read on. */
-export const mayRead = (held: Held) =>
-  held.is_behind && held.entries.length < MAX_ENTRIES && countParked(held) < MAX_PARKED
+/** How many rows of the log are to be read now: few of them may be for the webhook. */
+export function toRead(held: Held): number {
+  const isFull = held.entries.length >= (isSuspect(held) ? MAX_SUSPECT_ENTRIES : MAX_ENTRIES)
+  if (!held.is_behind || isFull || countParked(held) >= MAX_PARKED) return 0
+  return PAGE
+}
+
+/** How many events are kept of those that are read: many webhooks whose receivers hang would keep what they cannot send. */
+export const toKeep = (held: Held) => (isSuspect(held) ? MAX_SUSPECT_ENTRIES : PAGE)
 
 /** The events to send next, at most so many. Those of a conversation that has to wait are parked. */
 export function takeTurns(held: Held, most: number, park: (entry: Entry) => void): Turn[] {

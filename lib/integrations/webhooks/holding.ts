@@ -113,12 +113,18 @@ export function createHolding(ctx: SendingContext, { writer, list, history, isOv
     }
     const known = list.learn(webhook)
     const isNear = before !== undefined && known.is_settled && known.position === webhook.position
-    const place = isNear ? before : await startOf(webhook)
+    const place = isNear && hasReached(before, webhook) ? before : await startOf(webhook)
     const ahead = parseAhead(webhook)
-    const own = createHeld({ webhook, opened, route: known.route, place, ahead, parked, used_at: ctx.now() })
+    const own = createHeld({ webhook, opened, known, place, ahead, parked, used_at: ctx.now() })
     known.is_settled = false
     held.set(id, own)
     sender.wake(own, history())
+  }
+
+  /** Whether a place has all up to the position of a webhook: that may be beyond what was looked at together. */
+  function hasReached(before: Place, webhook: WebhookRow): boolean {
+    const { place } = parseEventId(webhook.position, feed.parse)
+    return place !== undefined && feed.isWithin(place, before)
   }
 
   /** Where a webhook goes on. What the log has no more, its receiver is told. */
@@ -146,10 +152,24 @@ export function createHolding(ctx: SendingContext, { writer, list, history, isOv
     missed.add(id)
   }
 
+  /** Stores the results of some webhooks, and lets another process take them. */
+  async function giveAway(isChosen: (own: Held) => boolean): Promise<void> {
+    await results.flush().catch(() => {})
+    const chosen = [...held.values()].filter(isChosen)
+    for (const own of chosen) {
+      own.state = 'ended'
+      held.delete(own.webhook.id)
+    }
+    const ids = chosen.map(({ webhook }) => webhook.id)
+    // After a failure the leases lapse by themselves.
+    if (ids.length > 0) await ctx.write((tx) => lapseWebhooks(tx, writer, ids)).catch(() => {})
+  }
+
   const isFree = (own: Held) => own.state === 'held' && !sender.isRunning(own) && !own.is_behind
 
   return {
     all: () => [...held.values()],
+    isSending: () => held.size > 0,
     get: (id: string) => held.get(id),
     wake,
     lost,
@@ -202,16 +222,13 @@ export function createHolding(ctx: SendingContext, { writer, list, history, isOv
       })
     },
 
-    /** Waits a while for calls in progress, stores what they have brought, and gives the webhooks to other processes. */
-    async close(): Promise<void> {
+    /** Gives the webhooks to other processes: at once those without a call, the others a while later at most. */
+    async end(): Promise<void> {
+      await giveAway((own) => own.flights === 0 && !sender.isRunning(own))
       const timeout = new Promise((resolve) => setTimeout(resolve, DRAINING_MS).unref())
       if (held.size > 0) await Promise.race([calls.idle(), timeout])
-      await results.flush().catch(() => {})
+      await giveAway(() => true)
       results.close()
-      const ids = [...held.keys()]
-      for (const own of held.values()) own.state = 'ended'
-      // After a failure the leases lapse by themselves.
-      if (ids.length > 0) await ctx.write((tx) => lapseWebhooks(tx, writer, ids)).catch(() => {})
     },
   }
 }

@@ -1,6 +1,5 @@
-import { principalOf } from './composing.ts'
-import type { Route, Routing } from './routing.ts'
-import { toSentTypes } from './rules.ts'
+import type { Route } from './route-index.ts'
+import { type Routing, toRoute } from './routing.ts'
 import type { RoutedRow } from './store-sending.ts'
 
 /** What this process knows of a webhook that is sent events. */
@@ -10,6 +9,8 @@ export interface Known {
   position: string
   /** Whether no event up to the place of the routing is to be sent. */
   is_settled: boolean
+  /** Results that this process has stored since it looked for deliveries that are too many; at first it looks at once. */
+  untrimmed: number
 }
 
 /** The webhooks that are sent events. */
@@ -25,13 +26,15 @@ export function createWebhookList(routing: Pick<Routing, 'add' | 'remove'>) {
     get: (id: string) => all.get(id),
 
     /** Notes what a webhook wants now. */
-    learn(row: Omit<RoutedRow, 'writer'>): Known {
-      const { id, conversation_id, position } = row
+    learn(row: Omit<RoutedRow, 'writer' | 'is_lapsed'>): Known {
+      const { id, position } = row
       const before = all.get(id)
-      const route = { id, user_id: principalOf(row), types: toSentTypes(JSON.parse(row.types)), conversation_id }
+      const route = toRoute(row)
       if (before) routing.remove(before.route)
       routing.add(route)
-      const known = before ? Object.assign(before, { route }) : { route, position, is_settled: false }
+      const known = before
+        ? Object.assign(before, { route })
+        : { route, position, is_settled: false, untrimmed: Number.POSITIVE_INFINITY }
       all.set(id, known)
       return known
     },

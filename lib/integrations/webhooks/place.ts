@@ -5,10 +5,11 @@ import { fromInstant } from '../../core/time.ts'
 import { HOUR } from '../../core/units.ts'
 import type { Place } from '../../live/feed/feed-order.ts'
 import { eventId, parseEventId } from '../../live/log/event-ids.ts'
+import type { Queries } from '../../storage/database.ts'
 import type { Micros, Sql } from '../../storage/sql.ts'
-import { toGaps } from './rules-gaps.ts'
-import type { WebhookRow } from './store.ts'
-import { findLogState } from './store-deliveries.ts'
+import { addGap, parseGaps, toGaps } from './rules-gaps.ts'
+import { setPosition, type WebhookRow } from './store.ts'
+import { deletePending, findLogState } from './store-deliveries.ts'
 
 /** Where a webhook begins, and what its receiver must know of events that the log has no more. */
 export type Start = Pick<WebhookRow, 'position' | 'gap'>
@@ -53,6 +54,31 @@ export async function assertKept(
     throw new ChatError('not_found', { message: 'The log has these events no more, or they are too old.' })
 }
 
+/** Moves a webhook to a place that its owner names, with what its receiver was not told yet. */
+export async function moveTo(ctx: Context, tx: Queries, row: WebhookRow, { position, gap }: Start): Promise<Start> {
+  // These are read in the log again, or skipped.
+  await deletePending(tx, row.id, isUpToPosition(ctx, position))
+  const moved = { position, gap: parseGaps(gap).reduce(addGap, row.gap) }
+  await setPosition(tx, row.id, moved)
+  return moved
+}
+
+/** Moves a webhook that begins anew to the present: what it has missed is never sent, and its receiver is told so. */
+export async function moveToPresent(tx: Queries, row: WebhookRow, { position }: Start): Promise<Start> {
+  const waiting = await deletePending(tx, row.id)
+  const moved = { position, gap: gapUntil(row, position, waiting) }
+  await setPosition(tx, row.id, moved)
+  return moved
+}
+
+function gapUntil(row: WebhookRow, position: string, waiting: number): string | null {
+  const skipped = { cursor: position, to: position }
+  if (row.disabled_reason === 'restored') return toGaps([{ ...skipped, reason: 'history' }])
+  // What waits happened before the position.
+  if (waiting > 0) return addGap(row.gap, { ...skipped, reason: 'since' })
+  return position === row.position ? row.gap : addGap(row.gap, { ...skipped, reason: 'since', from: row.position })
+}
+
 /** Whether events from an instant on may have been deleted because of their age: nothing says when the last one happened. */
 async function mayHaveLost({ db, config, now }: Context, instant: Micros): Promise<boolean> {
   if (instant >= now() - config.sse.replay_retention_hours * HOUR) return false
@@ -66,12 +92,13 @@ export function earlierOf({ streams }: Context, position: string, other: string)
   const { epoch, place } = parseEventId(position, feed.parse)
   const { epoch: otherEpoch, place: otherPlace } = parseEventId(other, feed.parse)
   if (place === undefined || otherPlace === undefined || epoch !== otherEpoch) return position
-  const isBefore = !feed.isAfter(place, feed.earliest([otherPlace]))
-  return isBefore ? position : eventId(epoch!, feed.format(feed.earliest([place, otherPlace])))
+  // Only where neither has all of the other, some events come again that both have.
+  if (feed.isWithin(otherPlace, place)) return other
+  return feed.isWithin(place, otherPlace) ? position : eventId(epoch!, feed.format(feed.earliest([place, otherPlace])))
 }
 
 /** The condition that the row `e` of the log is one of those up to a position. */
-export function isUpToPosition({ streams }: Context, position: string): Sql {
+function isUpToPosition({ streams }: Context, position: string): Sql {
   const { feed } = streams.hub
   return feed.isUpTo(parseEventId(position, feed.parse).place!)
 }

@@ -30,7 +30,7 @@ const MAX_WAIT = 10 * SECOND
 /** How often a storage that fails is tried again. */
 const RETRY_MS = 500
 
-/** After how many results a webhook is looked at for deliveries that are too many. */
+/** After how many results a webhook is looked at for deliveries that are too many, and at the first one of a process. */
 const TRIMMED = 100
 
 /** What became of an event, or of a webhook. */
@@ -95,9 +95,9 @@ export function createResults(
       if (isOver && held.webhook.event_order === 'conversation' && conversation_id !== null)
         await setNextDue(tx, id, conversation_id, ctx.now())
     }
-    held.stored += results.length
-    if (held.stored >= TRIMMED) {
-      held.stored = 0
+    held.known.untrimmed += results.length
+    if (held.known.untrimmed >= TRIMMED) {
+      held.known.untrimmed = 0
       await trimDeliveries(tx, id)
     }
     if (results.some(({ is_back }) => is_back)) {

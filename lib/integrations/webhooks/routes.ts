@@ -30,7 +30,7 @@ export const list = route({
   description: 'And those of your bots, the oldest first. 404 unless `webhooks.enabled`.',
   access: 'session',
   output: Webhooks,
-  run: service.list,
+  run: service.listOwn,
 })
 
 export const get = route({

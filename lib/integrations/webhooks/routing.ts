@@ -1,22 +1,20 @@
-import { listParticipations } from '../../chat/memberships/store.ts'
+import { listParticipations, listSomeParticipants } from '../../chat/memberships/store.ts'
 import type { Context } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
 import { repeatIfCalled, warnOnce } from '../../core/scheduling/once.ts'
 import type { FeedRow, Place } from '../../live/feed/feed-order.ts'
 import { isOwnMembership } from '../../live/feed/watch.ts'
 import { isForAnother } from '../../live/log/private.ts'
+import { principalOf } from './composing.ts'
+import { createRouteIndex, type Route, type RoutesByUser } from './route-index.ts'
+import { toSentTypes } from './rules.ts'
+import type { WebhookRow } from './store.ts'
 
 /** The number of rows that are looked at together. */
 const PAGE = 512
 
-/** Which rows of the log may concern a webhook. */
-export interface Route {
-  id: string
-  /** `null` for all conversations. */
-  user_id: string | null
-  types: ReadonlySet<string>
-  conversation_id: string | null
-}
+/** With more users than these, those of small conversations are read, and not which of the users are in them. */
+const MANY_USERS = 64
 
 /** Finds the webhooks that new events concern. */
 export type Routing = ReturnType<typeof createRouting>
@@ -25,13 +23,15 @@ export type Routing = ReturnType<typeof createRouting>
  * Looks at new rows of the log once for all webhooks: those that a row does not concern cost nothing but a look at its type.
  *
  * @param wake is called with a webhook that a row may concern, and the place before the first such row
+ * @param isSending whether this process sends for a webhook: no other one does, whichever has written an event
  */
 export function createRouting(
   { db, log, streams }: Pick<Context, 'db' | 'log' | 'streams'>,
   wake: (id: string, before: Place) => void,
+  isSending: () => boolean,
 ) {
   const { feed, watch } = streams.hub
-  const byType = new Map<string, Map<string, Route>>()
+  const index = createRouteIndex()
   const state: { place?: Place; unwatch?: () => void; isBehind: boolean } = { isBehind: false }
   const warn = warnOnce((error: unknown) =>
     log.warn('New events could not be looked at for webhooks', { cause: causeText(error) }),
@@ -39,24 +39,56 @@ export function createRouting(
 
   async function look(): Promise<void> {
     for (let isLast = false; !isLast; ) {
-      const news = await feed.news(state.place!, PAGE)
-      await route(news.rows, state.place!)
+      const start = state.place!
+      const news = await feed.news(start, PAGE)
+      const views = await readViews(news.rows)
+      // Without a wait between them: a webhook that comes before is among these, one that comes later begins at the new place.
+      wakeWanting(news.rows, start, views)
       state.place = news.place
       isLast = news.isLast
     }
   }
 
-  async function route(rows: [row: FeedRow, place: Place][], start: Place): Promise<void> {
-    const candidates = candidatesOf(rows, byType)
-    if (candidates.length === 0) return
-    const users = new Set(candidates.flatMap(({ user_id }) => user_id ?? []))
-    const conversations = new Set(rows.map(([row]) => row.conversation_id))
-    const participations = users.size === 0 ? [] : await listParticipations(db, users, conversations)
-    const places = new Set(participations.map((each) => `${each.conversation_id} ${each.user_id}`))
+  /** Wakes the webhooks that want some of these rows, of users who see them. */
+  function wakeWanting(rows: [row: FeedRow, place: Place][], start: Place, { users, isSeen }: Views): void {
+    const candidates = new Set<Route>()
+    for (const group of index.groupsFor(rows.map(([row]) => row)))
+      for (const user of users(group)) for (const route of group.get(user)?.values() ?? []) candidates.add(route)
     for (const candidate of candidates) {
-      const first = rows.findIndex(([row]) => isWanted(row, candidate) && isSeen(row, candidate.user_id, places))
+      const first = rows.findIndex(([row]) => isWanted(row, candidate) && isSeen(row, candidate.user_id))
       if (first >= 0) wake(candidate.id, first === 0 ? start : rows[first - 1]![1])
     }
+  }
+
+  /** Reads who sees these rows. */
+  async function readViews(rows: [row: FeedRow, place: Place][]): Promise<Views> {
+    const asked = new Set(index.groupsFor(rows.map(([row]) => row)).flatMap((group) => [...group.keys()]))
+    asked.delete('')
+    const participations = await listParticipants(asked, new Set(rows.map(([row]) => row.conversation_id)))
+    const places = new Set(participations.map((each) => `${each.conversation_id} ${each.user_id}`))
+    const named = new Set([
+      '',
+      ...participations.map(({ user_id }) => user_id),
+      ...rows.map(([row]) => row.user_id ?? ''),
+    ])
+    const isNew = (user: string) => user !== '' && !asked.has(user)
+    return {
+      // No webhook of another user is looked at: there may be thousands, and a post comes each millisecond.
+      users: (group) => [...named, ...[...group.keys()].filter(isNew)],
+      // It is not known of a user whose webhook has come meanwhile: the webhook looks itself.
+      isSeen: (row, user) =>
+        user === null || isNew(user) || isOwnMembership(row, user) || places.has(`${row.conversation_id} ${user}`),
+    }
+  }
+
+  /** Which of these users are in these conversations; perhaps others, too. */
+  async function listParticipants(users: ReadonlySet<string>, conversations: ReadonlySet<string>) {
+    if (users.size === 0) return []
+    if (users.size > MANY_USERS) {
+      const all = await listSomeParticipants(db, conversations, users.size)
+      if (all.length < users.size) return all
+    }
+    return listParticipations(db, users, conversations)
   }
 
   const lookOn = repeatIfCalled(look)
@@ -88,8 +120,8 @@ export function createRouting(
     /** Looks at rows from a place on. */
     async start(place: Place): Promise<void> {
       state.place = place
-      const wants = ({ type }: { type: string }) => byType.has(type)
-      state.unwatch = await watch.add({ user_id: '', is_system: true, wants, wake: advance })
+      const wants = ({ type }: { type: string }) => index.hasType(type)
+      state.unwatch = await watch.add({ user_id: '', is_system: true, wants, wake: advance, isUrgent: isSending })
       // What was committed before it watched.
       void advance()
     },
@@ -100,32 +132,26 @@ export function createRouting(
       delete state.place
     },
 
-    add(route: Route): void {
-      for (const type of route.types) byType.set(type, (byType.get(type) ?? new Map()).set(route.id, route))
-    },
-    remove({ id, types }: Route): void {
-      for (const type of types) {
-        byType.get(type)?.delete(id)
-        if (byType.get(type)?.size === 0) byType.delete(type)
-      }
-    },
+    add: index.add,
+    remove: index.remove,
   }
 }
 
-/** The webhooks that want one of these rows, by its type and its conversation. */
-function candidatesOf(rows: [row: FeedRow, place: Place][], byType: Map<string, Map<string, Route>>): Route[] {
-  const types = new Set(rows.map(([row]) => row.type))
-  const candidates = new Set<Route>()
-  for (const type of types) for (const route of byType.get(type)?.values() ?? []) candidates.add(route)
-  return [...candidates].filter((route) => rows.some(([row]) => isWanted(row, route)))
+/** Who sees some rows. */
+interface Views {
+  /** The users of these routes that may see some of them. */
+  users: (routes: RoutesByUser) => string[]
+  isSeen: (row: FeedRow, userId: string | null) => boolean
+}
+
+/** What a webhook wants of the log. */
+export function toRoute(row: Pick<WebhookRow, 'id' | 'user_id' | 'bot_id' | 'types' | 'conversation_id'>): Route {
+  const { id, conversation_id, types } = row
+  return { id, user_id: principalOf(row), types: toSentTypes(JSON.parse(types)), conversation_id }
 }
 
 /** Whether a webhook wants a row, if its user sees it. */
 export function isWanted(row: FeedRow, { types, conversation_id, user_id }: Route): boolean {
   const isHere = conversation_id === null || row.conversation_id === conversation_id
   return types.has(row.type) && isHere && !isForAnother(row, user_id ?? '')
-}
-
-function isSeen(row: FeedRow, userId: string | null, places: ReadonlySet<string>): boolean {
-  return userId === null || isOwnMembership(row, userId) || places.has(`${row.conversation_id} ${userId}`)
 }

@@ -2,7 +2,7 @@
 export interface Gap {
   /** The position from which its webhook goes on. */
   cursor: string
-  /** `age`: the log has them no more; `history`: of another database; `since`: from before the log; `dead`: given up. */
+  /** `age`: the log has them no more; `history`: of another database; `since`: from before where it begins; `dead`: given up. */
   reason: 'age' | 'history' | 'since' | 'dead'
   /** The position, or the instant at which its webhook was to begin, after which events are missing, where it is known. */
   from?: string

@@ -1,25 +1,15 @@
 import * as v from 'valibot'
-import { FeedSubjects } from '../../chat/feed/schema.ts'
+import { FeedThinEvent } from '../../chat/feed/schema.ts'
 import { Id, Instant } from '../../core/schema.ts'
 
 const EventId = v.pipe(v.string(), v.description('The same in each attempt; no other event ever has it'))
 
 const Position = v.pipe(v.string(), v.description('The position at which the feed continues'))
 
-/** Only ids, words of closed lists, numbers and instants, and the `url` of what it is about. */
-export const WebhookThinData = v.record(v.string(), v.unknown())
+const { position: _, ...THIN } = FeedThinEvent.entries
 
-/** What an event is sent in place of where the webhook wants no text, or where it is too large. */
-export const WebhookThinEvent = v.object({
-  id: EventId,
-  timestamp: Instant,
-  conversation_id: v.optional(Id),
-  seq: v.optional(v.pipe(v.number(), v.integer())),
-  subjects: v.optional(FeedSubjects),
-  type: v.string(),
-  data: WebhookThinData,
-  truncated: v.optional(v.pipe(v.literal(true), v.description('The event is larger than `webhooks.max_bytes`'))),
-})
+/** What is sent in place of an event where the webhook wants no text, or where the event is too large. */
+export const WebhookThinEvent = v.object({ ...THIN, id: EventId })
 
 /** A challenge, and the answer to it as JSON. */
 export const WebhookChallengeAnswer = v.object({ challenge: v.string() })
@@ -48,7 +38,7 @@ export const WebhookGapData = v.object({
   reason: v.pipe(
     v.picklist(['age', 'history', 'since', 'dead']),
     v.description(
-      '`age`: the log has them no more; `history`: they are of another database; `since`: they are from before the log; `dead`: all attempts failed',
+      '`age`: the log has them no more; `history`: they are of another database; `since`: they are from before the log, or from before the webhook was enabled again; `dead`: all attempts failed',
     ),
   ),
   from: v.optional(

@@ -156,6 +156,14 @@ export const WebhooksQuery = v.object({
 })
 export type WebhooksQuery = v.InferOutput<typeof WebhooksQuery>
 
+/** Which webhooks any actor lists, a page at a time: the operator has those of all users. */
+export const WebhooksOfActorQuery = v.object({
+  ...WebhooksQuery.entries,
+  after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
+  limit: Limit(50, 200),
+})
+export type WebhooksOfActorQuery = v.InferOutput<typeof WebhooksOfActorQuery>
+
 /** Whether events are sent. */
 export const WebhookStatus = v.picklist(['unverified', 'active', 'disabled'])
 export type WebhookStatus = v.InferOutput<typeof WebhookStatus>
@@ -206,6 +214,10 @@ export type WebhookAnswer = v.InferOutput<typeof WebhookAnswer>
 
 export const Webhooks = v.object({ webhooks: v.array(Webhook) })
 export type Webhooks = v.InferOutput<typeof Webhooks>
+
+/** A page of webhooks, oldest first. */
+export const WebhooksPage = v.object({ ...Webhooks.entries, next_after: v.optional(Id) })
+export type WebhooksPage = v.InferOutput<typeof WebhooksPage>
 
 /** A new webhook, with its secret. */
 export const CreatedWebhook = v.object({

@@ -70,6 +70,18 @@ export interface OpenedWebhook {
   headers: Record<string, string>
 }
 
+const isRotating = ({ rotated_at }: Pick<WebhookRow, 'rotated_at'>, now: Micros) =>
+  rotated_at !== null && now - rotated_at < ROTATION_MICROS
+
+/** The secrets that sign now: what was opened may be older than a day. */
+export function signingSecrets(
+  { secrets }: OpenedWebhook,
+  row: Pick<WebhookRow, 'rotated_at'>,
+  now: Micros,
+): readonly string[] {
+  return isRotating(row, now) ? secrets : secrets.slice(0, 1)
+}
+
 /** What is sealed of a webhook; `undefined` if no key of the service opens it. */
 export async function openWebhook(
   { keyring }: Pick<Context, 'keyring'>,
@@ -79,9 +91,8 @@ export async function openWebhook(
   const secret = row.secret === null ? undefined : await keyring.open(USE, row.secret, `secret ${row.id}`)
   const headers = row.headers === null ? '{}' : await keyring.open(USE, row.headers, `headers ${row.id}`)
   if (secret === undefined || headers === undefined) return undefined
-  const isRecent = row.rotated_at !== null && now - row.rotated_at < ROTATION_MICROS
   const previous =
-    isRecent && row.previous_secret !== null
+    isRotating(row, now) && row.previous_secret !== null
       ? await keyring.open(USE, row.previous_secret, `secret ${row.id}`)
       : undefined
   return { secrets: previous === undefined ? [secret] : [secret, previous], headers: JSON.parse(headers) }

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { causeText } from '../../core/errors.ts'
 import { repeatIfCalled, type SingleFlight, warnOnce } from '../../core/scheduling/once.ts'
 import { createSlots } from '../../core/scheduling/slots.ts'
@@ -6,13 +7,12 @@ import { eventId } from '../../live/log/event-ids.ts'
 import { toEventName } from '../../storage/histories.ts'
 import type { Calls, SendingContext } from './calls.ts'
 import { listVisibleRows } from './composing.ts'
-import { countParked, freeFlights, type Held, isPaused, type LogHistory, mayRead, takeTurns } from './held.ts'
+import { countParked, freeFlights, type Held, isPaused, type LogHistory, takeTurns, toKeep, toRead } from './held.ts'
 import { isWanted } from './routing.ts'
 import { listDueDeliveries } from './store-deliveries.ts'
 import { listParked } from './store-sending.ts'
 
-/** The number of rows that a webhook reads at once, and of events that are due again. */
-const PAGE = 512
+/** The number of events that are due again and looked up at once. */
 const DUE_PAGE = 64
 
 /** How many events of a webhook are composed together. */
@@ -35,11 +35,14 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
 
   /** Reads on in the log, and keeps what may concern the webhook. */
   async function read(held: Held, history: LogHistory): Promise<void> {
+    const limit = toRead(held)
+    // It may have filled up while it waited for its turn.
+    if (limit === 0) return
     held.is_behind = false
     const from = held.skip_to ?? held.place
     held.skip_to = undefined
     try {
-      await readFrom(held, from, history)
+      await readFrom(held, { from, limit }, history)
     } catch (error) {
       // Else the next news would be read from their own place on, and what comes before them never.
       held.is_behind = true
@@ -48,9 +51,13 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
     }
   }
 
-  async function readFrom(held: Held, from: Place, { epoch, histories }: LogHistory): Promise<void> {
-    const { route } = held
-    const news = await feed.news(from, PAGE)
+  async function readFrom(
+    held: Held,
+    { from, limit }: { from: Place; limit: number },
+    { epoch, histories }: LogHistory,
+  ): Promise<void> {
+    const { route } = held.known
+    const news = await feed.news(from, limit)
     const placed = news.rows.map(([row, place], n) => ({ row, place, before: n === 0 ? from : news.rows[n - 1]![1] }))
     const { read_before, ahead } = held
     const isSettled = (row: FeedRow) =>
@@ -65,9 +72,15 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
         ? await listParked(ctx.db, route.id, new Set(visible.map(({ row }) => nameOf(row))))
         : new Set<string>()
     const fresh = parked.size > 0 ? visible.filter(({ row }) => !parked.has(nameOf(row))) : visible
-    for (const { row, place, before } of fresh) {
+    const kept = fresh.slice(0, toKeep(held))
+    for (const { row, place, before } of kept) {
       const is_passed = ahead.some((each) => feed.includes(each.place, row))
       held.entries.push({ row, before, position: eventId(epoch, feed.format(place)), phase: 'read', is_passed })
+    }
+    if (kept.length < fresh.length) {
+      held.place = kept.at(-1)!.place
+      held.is_behind = true
+      return
     }
     held.place = news.place
     if (news.isLast) {
@@ -95,15 +108,18 @@ export function createSender(ctx: SendingContext, { calls, isOver }: { calls: Ca
         await calls.sendGap(held)
         continue
       }
-      if (mayRead(held)) await reads.run(held.webhook.id, () => read(held, history))
+      if (toRead(held) > 0) await reads.run(held.webhook.id, () => read(held, history))
       if (held.has_due && held.due.length === 0) await loadDue(held)
       const free = held.webhook.gap === null ? Math.min(freeFlights(held), COMPOSED_TOGETHER) : 0
       const turns = takeTurns(held, free, (entry) =>
         calls.park(held, entry, toEventName(history.histories, entry.row.id)),
       )
       if (turns.length > 0) await calls.begin(held, turns)
-      else if (held.flights > 0) await held.changed.wait()
-      else if (!mayRead(held) && !(held.has_due && held.due.length === 0)) return
+      else if (held.flights > 0) {
+        await held.changed.wait()
+        // Calls that end together make room for events that are composed together.
+        await turn()
+      } else if (toRead(held) === 0 && !(held.has_due && held.due.length === 0)) return
     }
   }
 

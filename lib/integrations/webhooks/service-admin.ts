@@ -4,11 +4,11 @@ import { fit } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import { audit } from './auditing.ts'
 import { assertOpens } from './checks.ts'
-import { presentStart } from './place.ts'
+import { moveToPresent, presentStart } from './place.ts'
 import { beginsNow, planSwitch } from './rules.ts'
 import { AllWebhooksQuery, type SwitchedWebhook, WebhookSwitch, type WebhooksOfUsers } from './schema.ts'
 import { toWebhookOfUser } from './showing.ts'
-import { clearFailures, findWebhook, listAllWebhooks, lockWebhook, setPosition, updateWebhook } from './store.ts'
+import { clearFailures, findWebhook, listAllWebhooks, lockWebhook, updateWebhook } from './store.ts'
 
 /**
  * The webhooks of all users, newest first, those of the operator included.
@@ -53,7 +53,7 @@ export const changeAny = useCase({
       const after = planSwitch(before, enabled, { isAdmin: true, reason: 'admin', now: ctx.now() })
       if (after === before) return { webhook: toWebhookOfUser(before) }
       await updateWebhook(tx, after)
-      if (enabled && beginsNow(before)) await setPosition(tx, id, present)
+      if (enabled && beginsNow(before)) await moveToPresent(tx, before, present)
       if (enabled) await clearFailures(tx, id)
       audit(tx, actor, 'webhook.changed', after, { changed: ['status'] })
       return { webhook: toWebhookOfUser(after) }

@@ -7,7 +7,7 @@ import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendWebhookCall } from '../../limits/spending.ts'
 import { findServiceId } from '../../storage/secret.ts'
-import { assertMadeBy, assertMayChange, assertMayMake, holderOf } from './access.ts'
+import { assertMadeBy, assertMayMake, holderOf } from './access.ts'
 import { audit } from './auditing.ts'
 import { isEcho, UNVERIFIED } from './rules.ts'
 import type { CallOutcome, RotatedSecret } from './schema.ts'
@@ -22,14 +22,14 @@ const CALL_TIMEOUT_MS = 5_000
  * Calls the URL with a challenge, which it must return: then events are sent. An active webhook is called again, and stays
  * active whatever it returns.
  *
- * @throws ChatError `not_found`; `forbidden` with an API key that has not made it; `conflict` for a disabled one, and for one
- *   whose secret is lost; `rate_limited`
+ * @throws ChatError `not_found`; `forbidden` without the right `keys`, and with an API key that has not made it; `conflict` for
+ *   a disabled one, and for one whose secret is lost; `rate_limited`
  */
 export const verify = useCase({
   takes: ['actor', 'webhook_id'],
   errors: ['not_found', 'forbidden', 'conflict'],
   run: async (ctx, actor, id): Promise<CallOutcome> => {
-    assertMayChange(ctx, actor)
+    assertMayMake(ctx, actor)
     const row = await findCalled(ctx, actor, id)
     if (row.status === 'disabled') throw new ChatError('conflict', { message: 'The webhook is disabled.' })
     const challenge = newToken()
@@ -53,7 +53,7 @@ export const test = useCase({
   takes: ['actor', 'webhook_id'],
   errors: ['not_found', 'forbidden', 'conflict'],
   run: async (ctx, actor, id): Promise<CallOutcome> => {
-    assertMayChange(ctx, actor)
+    assertMayMake(ctx, actor)
     const row = await findCalled(ctx, actor, id)
     if (row.status !== 'active')
       throw new ChatError('conflict', {

@@ -3,9 +3,9 @@ import { fit } from '../../core/pages.ts'
 import { DAY } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import { listHistories, toEventName } from '../../storage/histories.ts'
-import { assertMadeBy, assertMayChange, assertOffered, holderOf } from './access.ts'
+import { assertMadeBy, assertMayMake, assertOffered, holderOf } from './access.ts'
 import { audit } from './auditing.ts'
-import { assertKept, earlierOf, isUpToPosition, startSince } from './place.ts'
+import { assertKept, earlierOf, moveTo, startSince } from './place.ts'
 import { toReplayed } from './rules-schedule.ts'
 import {
   type ReplayedDelivery,
@@ -15,7 +15,7 @@ import {
   WebhookReplay,
 } from './schema-deliveries.ts'
 import { toDeliveryOfOwner } from './showing.ts'
-import { findWebhook, lockWebhook, releaseLease, setPosition } from './store.ts'
+import { findWebhook, lockWebhook, releaseLease } from './store.ts'
 import * as store from './store-deliveries.ts'
 
 /** How long after it happened an event is sent again because its owner asks for it. */
@@ -43,14 +43,14 @@ export const listDeliveries = useCase({
 /**
  * Sends an event again that was delivered or given up, with as many attempts as a new one.
  *
- * @throws ChatError `not_found`, also for an event that the log has no more, or of over 14 days ago; `forbidden` with an API
- *   key that has not made the webhook; `conflict` for one that waits to be sent anyway
+ * @throws ChatError `not_found`, also for an event that the log has no more, or of over 14 days ago; `forbidden` without the
+ *   right `keys`, and with an API key that has not made the webhook; `conflict` for one that waits to be sent anyway
  */
 export const replayDelivery = useCase({
   takes: ['actor', 'webhook_id', 'delivery_id'],
   errors: ['not_found', 'forbidden', 'conflict'],
   run: async (ctx, actor, id, deliveryId): Promise<ReplayedDelivery> => {
-    assertMayChange(ctx, actor)
+    assertMayMake(ctx, actor)
     return ctx.write(async (tx) => {
       const row = await lockWebhook(tx, id, holderOf(actor))
       const delivery = row && (await store.findDelivery(tx, id, deliveryId))
@@ -77,15 +77,15 @@ export const replayDelivery = useCase({
  * Moves a webhook back: what came after an instant or a position is sent again, as it is now. One that is there or before it
  * already stays where it is.
  *
- * @throws ChatError `not_found`, also for what the log has no more, or of over 14 days ago; `forbidden` with an API key that
- *   has not made the webhook; `validation_failed` for a future instant and any other text
+ * @throws ChatError `not_found`, also for what the log has no more, or of over 14 days ago; `forbidden` without the right `keys`,
+ *   and with an API key that has not made the webhook; `validation_failed` for a future instant and any other text
  */
 export const replay = useCase({
   takes: ['actor', 'webhook_id'],
   input: WebhookReplay,
   errors: ['not_found', 'forbidden', 'validation_failed'],
   run: async (ctx, actor, id, { since }): Promise<ReplayedWebhook> => {
-    assertMayChange(ctx, actor)
+    assertMayMake(ctx, actor)
     const known = await findWebhook(ctx.db, id, holderOf(actor))
     if (!known) throw new ChatError('not_found')
     assertMadeBy(actor, known)
@@ -95,9 +95,7 @@ export const replay = useCase({
       const row = await lockWebhook(tx, id, holderOf(actor))
       if (!row) throw new ChatError('not_found')
       const start = earlierOf(ctx, position, row.position)
-      // These are read in the log again.
-      await store.deletePendingAfter(tx, id, isUpToPosition(ctx, start))
-      await setPosition(tx, id, { position: start, gap: row.gap })
+      await moveTo(ctx, tx, row, { position: start, gap: null })
       audit(tx, actor, 'webhook.replayed', row, { since })
       return { position: start }
     })

@@ -4,14 +4,13 @@ import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { assertOffered, holderOf } from './access.ts'
-import { chooseSent, principalOf } from './composing.ts'
-import { isWanted } from './routing.ts'
-import { toSentTypes } from './rules.ts'
+import { chooseSent, principalOf, toSent } from './composing.ts'
+import { isWanted, toRoute } from './routing.ts'
 import { findWebhook } from './store.ts'
 
 /**
  * The next events of all the actor's conversations after a position, as programs get them: each once, in the order of the
- * stream. A system actor reads all conversations. With `webhook_id` exactly those that the webhook is sent.
+ * stream. A system actor reads all conversations. With `webhook_id` exactly those that the webhook is sent, as it is sent them.
  *
  * @throws ChatError `validation_failed`; `forbidden` for the operator; `not_found` for another's conversation or webhook;
  *   `too_many_streams`; `unavailable` while the service drains; `unauthenticated` when the session or key of the actor ends
@@ -26,11 +25,13 @@ async function selectionOf(ctx: Context, actor: Actor, webhookId: string): Promi
   const row = await findWebhook(ctx.db, webhookId, holderOf(actor))
   const user_id = row && principalOf(row)
   if (!row || !user_id) throw new ChatError('not_found', { message: 'You have no such webhook.' })
-  const { id, conversation_id } = row
-  const route = { id, user_id, types: toSentTypes(JSON.parse(row.types)), conversation_id }
+  const route = toRoute(row)
   return {
     user_id,
     wants: (each) => isWanted(each, route),
-    choose: async (events) => new Set(await chooseSent(ctx, row, events)),
+    choose: async (events) => {
+      const sent = await chooseSent(ctx, row, events)
+      return new Map(sent.map((event) => [event, toSent(ctx, row, event).event]))
+    },
   }
 }

@@ -1,10 +1,10 @@
 import { requireConfirmation } from '../../accounts/sessions/service-confirmation.ts'
-import { isOperator } from '../../core/actor.ts'
+import type { Context } from '../../context.ts'
+import { type Actor, isOperator } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { fit } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendAct } from '../../limits/spending.ts'
-import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
 import {
   assertMadeBy,
   assertMayChange,
@@ -16,7 +16,8 @@ import {
 } from './access.ts'
 import { audit } from './auditing.ts'
 import { assertCallable, assertContent, assertOpens, assertReads, assertRoom, trustOf } from './checks.ts'
-import { isUpToPosition, presentStart, startSince } from './place.ts'
+import { listUnsent } from './lag.ts'
+import { moveTo, moveToPresent, presentStart, type Start, startSince } from './place.ts'
 import { beginsNow, changesOf, checkTypes, planChange, planSwitch, planWebhook } from './rules.ts'
 import {
   type CreatedWebhook,
@@ -26,6 +27,8 @@ import {
   WebhookInput,
   WebhookOfActor,
   type Webhooks,
+  WebhooksOfActorQuery,
+  type WebhooksPage,
   WebhooksQuery,
 } from './schema.ts'
 import { rekey, sealHeaders, sealSecret } from './secrets.ts'
@@ -39,11 +42,9 @@ import {
   listWaiting,
   listWebhooks,
   lockWebhook,
-  setPosition,
   updateWebhook,
   type WebhookRow,
 } from './store.ts'
-import { deletePendingAfter } from './store-deliveries.ts'
 import { reorderParked } from './store-sending.ts'
 
 /**
@@ -89,7 +90,7 @@ export const create = useCase({
       await insertWebhook(tx, row)
       audit(tx, actor, 'webhook.created', row)
       const shown = row.public_key === null && { secret }
-      return { webhook: toWebhook(row, undefined, ctx.now()), ...shown }
+      return { webhook: toWebhook(row, { parked: 0, oldest_at: undefined }, ctx.now()), ...shown }
     })
   },
 })
@@ -98,20 +99,40 @@ export const create = useCase({
 export const createOwn = useCase({ ...create, input: WebhookInput })
 
 /**
- * The webhooks of the actor and of the actor's bots, oldest first; for the operator all.
+ * The webhooks of the actor and of the actor's bots, oldest first, a page at a time; for the operator those of all users.
  *
  * @throws ChatError `not_found` unless webhooks are enabled; `forbidden`
  */
 export const list = useCase({
   takes: ['actor'],
+  input: WebhooksOfActorQuery,
+  errors: ['not_found'],
+  run: async (ctx, actor, { limit, ...filter }): Promise<WebhooksPage> => {
+    assertOffered(ctx, actor)
+    await assertOwnBot(ctx, actor, filter.bot_id)
+    const rows = await listWebhooks(ctx.db, holderOf(actor), { ...filter, limit: limit + 1 })
+    const webhooks = fit(await show(ctx, rows.slice(0, limit)))
+    return { webhooks, ...(rows.length > webhooks.length && { next_after: webhooks.at(-1)!.id }) }
+  },
+})
+
+/** {@link list} for a client of the service: all of a user, of which there are at most `webhooks.max_per_user`. */
+export const listOwn = useCase({
+  takes: ['actor'],
   input: WebhooksQuery,
   errors: ['not_found'],
   run: async (ctx, actor, { bot_id }): Promise<Webhooks> => {
     assertOffered(ctx, actor)
+    await assertOwnBot(ctx, actor, bot_id)
     const rows = await listWebhooks(ctx.db, holderOf(actor), { bot_id })
-    return { webhooks: await show(ctx.db, rows, ctx.now()) }
+    return { webhooks: await show(ctx, rows) }
   },
 })
+
+/** @throws ChatError `not_found` for a bot that is not the actor's */
+async function assertOwnBot({ db }: Pick<Context, 'db'>, actor: Actor, bot_id: string | undefined): Promise<void> {
+  if (bot_id !== undefined) await findOwner(db, actor, bot_id)
+}
 
 /** A webhook of the actor, or of a bot of the actor. @throws ChatError `not_found`; `forbidden` */
 export const get = useCase({
@@ -121,7 +142,7 @@ export const get = useCase({
     assertOffered(ctx, actor)
     const row = await findWebhook(ctx.db, id, holderOf(actor))
     if (!row) throw new ChatError('not_found')
-    return toAnswer(ctx.db, row, ctx.now())
+    return toAnswer(ctx, row)
   },
 })
 
@@ -153,7 +174,7 @@ export const change = useCase({
     if (enabled) await assertOpens(ctx, { ...known, ...sealed })
     const start = since === undefined ? undefined : await startSince(ctx, since)
     const present = enabled ? await presentStart(ctx) : undefined
-    return ctx.write(async (tx) => {
+    const row = await ctx.write(async (tx) => {
       const before = await lockWebhook(tx, id, holderOf(actor))
       if (!before) throw new ChatError('not_found')
       const isMoved = input.url !== undefined && input.url !== before.url
@@ -166,16 +187,14 @@ export const change = useCase({
       await updateWebhook(tx, after)
       if (after.event_order !== before.event_order) await reorderParked(tx, after, ctx.now())
       const isEnabled = before.status === 'disabled' && after.status !== 'disabled'
-      const begin = start ?? (isEnabled && beginsNow(before) ? present : undefined)
-      if (begin) {
-        // These are read in the log again, or skipped.
-        await deletePendingAfter(tx, id, isUpToPosition(ctx, begin.position))
-        await setPosition(tx, id, begin)
-      }
+      let moved: Start | undefined
+      if (start) moved = await moveTo(ctx, tx, before, start)
+      else if (isEnabled && beginsNow(before)) moved = await moveToPresent(tx, before, present!)
       if (isEnabled) await clearFailures(tx, id)
       audit(tx, actor, 'webhook.changed', after, { changed: changesOf(before, after) })
-      return toAnswer(tx, { ...after, ...begin }, ctx.now())
+      return { ...after, ...moved }
     })
+    return toAnswer(ctx, row)
   },
 })
 
@@ -199,13 +218,22 @@ export const remove = useCase({
 })
 
 /** Rows as their owner reads them. */
-async function show(db: Queries, rows: WebhookRow[], now: Micros): Promise<Webhook[]> {
+async function show(ctx: Context, rows: WebhookRow[]): Promise<Webhook[]> {
   const ids = rows.map(({ id }) => id)
-  const waiting = new Map((await listWaiting(db, ids)).map((each) => [each.webhook_id, each]))
-  return rows.map((row) => toWebhook(row, waiting.get(row.id), now))
+  const waiting = new Map((await listWaiting(ctx.db, ids)).map((each) => [each.webhook_id, each]))
+  const { feed } = ctx.streams.hub
+  const unsent = await listUnsent(
+    { db: ctx.db, feed },
+    rows.filter(({ status }) => status === 'active'),
+  )
+  return rows.map((row) => {
+    const { parked = 0, oldest_at } = waiting.get(row.id) ?? {}
+    const all = [oldest_at, unsent.get(row.id)].filter((at) => at !== undefined)
+    return toWebhook(row, { parked, oldest_at: all.length > 0 ? Math.min(...all) : undefined }, ctx.now())
+  })
 }
 
-async function toAnswer(db: Queries, row: WebhookRow, now: Micros): Promise<WebhookAnswer> {
-  const [webhook] = await show(db, [row], now)
+async function toAnswer(ctx: Context, row: WebhookRow): Promise<WebhookAnswer> {
+  const [webhook] = await show(ctx, [row])
   return { webhook: webhook! }
 }

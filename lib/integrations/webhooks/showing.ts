@@ -3,12 +3,19 @@ import { SECOND } from '../../core/units.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Webhook, WebhookOfUser } from './schema.ts'
 import type { WebhookDelivery } from './schema-deliveries.ts'
-import type { Waiting, WebhookRow } from './store.ts'
+import type { WebhookRow } from './store.ts'
 import { type DeliveryRow, toState } from './store-deliveries.ts'
 
+/** What a webhook was not sent yet. */
+export interface Unsent {
+  /** Events that are sent again. */
+  parked: number
+  /** When the oldest one happened of all that wait; `undefined` without any. */
+  oldest_at: Micros | undefined
+}
+
 /** A row as its owner reads it. */
-export function toWebhook(row: WebhookRow, waiting: Waiting | undefined, now: Micros): Webhook {
-  const lag = waiting ? Math.max(0, now - waiting.oldest_at) / SECOND : 0
+export function toWebhook(row: WebhookRow, { parked, oldest_at = Infinity }: Unsent, now: Micros): Webhook {
   return {
     id: row.id,
     ...(row.user_id !== null && { user_id: row.user_id }),
@@ -28,8 +35,8 @@ export function toWebhook(row: WebhookRow, waiting: Waiting | undefined, now: Mi
     status: row.status,
     ...(row.disabled_reason !== null && { disabled_reason: row.disabled_reason }),
     position: row.position,
-    lag_seconds: lag,
-    parked: waiting?.parked ?? 0,
+    lag_seconds: Math.max(0, now - oldest_at) / SECOND,
+    parked,
     ...(row.public_key !== null && { public_key: row.public_key }),
     ...(row.last_success_at !== null && { last_success_at: toInstant(row.last_success_at) }),
     created_at: toInstant(row.created_at),

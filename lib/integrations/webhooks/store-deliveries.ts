@@ -68,13 +68,22 @@ export function countPending(
   )
 }
 
-/** The number of webhooks with an event from before an instant that waits. By webhook_deliveries_due. */
-export async function countLate(db: Queries, before: Micros): Promise<number> {
-  const row = await db.get<{ count: number }>(
-    sql`SELECT count(DISTINCT d.webhook_id) AS count FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+/** The webhooks with an event from before an instant that is sent again. By webhook_deliveries_due. */
+export async function listLate(db: Queries, before: Micros): Promise<string[]> {
+  const rows = await db.all<{ webhook_id: string }>(
+    sql`SELECT DISTINCT d.webhook_id FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
       WHERE d.status = 'pending' AND d.at < ${before} AND w.status = 'active'`,
   )
-  return row!.count
+  return rows.map(({ webhook_id }) => webhook_id)
+}
+
+/** The events that are sent again, of all webhooks: how many, and when the oldest one happened. By webhook_deliveries_due. */
+export async function sumPending(db: Queries): Promise<{ parked: number; oldest_at: Micros | null }> {
+  const row = await db.get<{ parked: number; oldest_at: Micros | null }>(
+    sql`SELECT count(*) AS parked, min(d.at) AS oldest_at FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+      WHERE d.status = 'pending' AND w.status = 'active'`,
+  )
+  return row!
 }
 
 /** The events of a webhook that wait and have failed, the oldest first. By webhook_deliveries_newest. */
@@ -148,12 +157,16 @@ export async function findLogState(db: Queries): Promise<{ has_deleted: boolean;
   return { has_deleted: row!.deleted > 0, first_at: row!.first_at }
 }
 
-/** Deletes what waits of a webhook, of events after a place, by the condition that the row `e` of the log is up to it. By webhook_deliveries_newest. */
-export async function deletePendingAfter(tx: Queries, webhookId: string, isUpTo: Sql): Promise<void> {
-  await tx.run(
-    sql`DELETE FROM webhook_deliveries
-      WHERE webhook_id = ${webhookId} AND status = 'pending'
-        AND EXISTS (SELECT 1 FROM events e WHERE e.id = event_number AND NOT ${isUpTo})`,
+/**
+ * Deletes what waits of a webhook. By webhook_deliveries_newest.
+ *
+ * @param isUpTo the condition that the row `e` of the log is up to a place: only events after it. Default: all
+ * @returns their number
+ */
+export function deletePending(tx: Queries, webhookId: string, isUpTo?: Sql): Promise<number> {
+  const isAfter = isUpTo && sql`EXISTS (SELECT 1 FROM events e WHERE e.id = event_number AND NOT ${isUpTo})`
+  return tx.run(
+    sql`DELETE FROM webhook_deliveries ${where(sql`webhook_id = ${webhookId}`, sql`status = 'pending'`, isAfter)}`,
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
+import { keyLives } from '../../storage/live-keys.ts'
 import { among, databaseNow, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { WebhookRow } from './store.ts'
 
@@ -9,12 +10,16 @@ const LEASE: Micros = 10_000_000
 export type RoutedRow = Pick<WebhookRow, 'id' | 'user_id' | 'bot_id' | 'types' | 'conversation_id' | 'position'> & {
   /** The process that sends for it, if one does. */
   writer: string | null
+  /** 1 if that process has died, or drains. */
+  is_lapsed: number
 }
 
 /** The webhooks that are sent events. By webhooks_by_status. */
 export function listActive(db: Queries): Promise<RoutedRow[]> {
   return db.all<RoutedRow>(
-    sql`SELECT id, user_id, bot_id, types, conversation_id, position, writer FROM webhooks WHERE status = 'active'`,
+    sql`SELECT id, user_id, bot_id, types, conversation_id, position, writer,
+          CASE WHEN lease_expires_at < ${databaseNow(db.dialect)} THEN 1 ELSE 0 END AS is_lapsed
+        FROM webhooks WHERE status = 'active'`,
   )
 }
 
@@ -83,13 +88,14 @@ export async function movePositions(
   )
 }
 
-/** Whether this process still sends for a webhook, whose owner and bot are not disabled. By primary keys. */
-export async function isHeld(db: Queries, writer: string, id: string): Promise<boolean> {
+/** Whether this process still sends for a webhook, whose owner, bot and API key have not ended. By primary keys. */
+export async function isHeld(db: Queries, writer: string, id: string, now: Micros): Promise<boolean> {
   const row = await db.get<{ found: number }>(
     sql`SELECT 1 AS found FROM webhooks w
       WHERE w.id = ${id} AND w.writer = ${writer} AND w.status = 'active'
         AND NOT EXISTS (
-          SELECT 1 FROM users u WHERE (u.id = w.user_id OR u.id = w.bot_id) AND u.disabled_at IS NOT NULL)`,
+          SELECT 1 FROM users u WHERE (u.id = w.user_id OR u.id = w.bot_id) AND u.disabled_at IS NOT NULL)
+        AND (w.key_id IS NULL OR EXISTS (SELECT 1 FROM api_keys k WHERE k.id = w.key_id AND ${keyLives(now)}))`,
   )
   return row !== undefined
 }

@@ -85,15 +85,23 @@ export function lockWebhook(tx: Queries, id: string, holder: WebhookHolder): Pro
   )
 }
 
-/** The webhooks of a holder, or those of its bot, oldest first. By webhooks_of_user, webhooks_of_bot. */
+/** Which webhooks of a holder are listed: those of a bot, after the given one, and how many. Default: all. */
+export interface WebhookListing {
+  bot_id?: string | undefined
+  after?: string | undefined
+  limit?: number
+}
+
+/** The webhooks of a holder, oldest first. By webhooks_of_user, webhooks_of_bot; those of all users by primary key. */
 export function listWebhooks(
   db: Queries,
   holder: WebhookHolder,
-  { bot_id }: { bot_id?: string | undefined } = {},
+  { bot_id, after, limit }: WebhookListing = {},
 ): Promise<WebhookRow[]> {
+  const filters = [after !== undefined && sql`id > ${after}`, bot_id !== undefined && sql`bot_id = ${bot_id}`]
   return db.all<WebhookRow>(
-    sql`SELECT ${WEBHOOK_COLUMNS} FROM webhooks ${where(isOf(holder), bot_id !== undefined && sql`bot_id = ${bot_id}`)}
-      ORDER BY id`,
+    sql`SELECT ${WEBHOOK_COLUMNS} FROM webhooks ${where(isOf(holder), ...filters)}
+      ORDER BY id ${limit === undefined ? sql`` : sql`LIMIT ${limit}`}`,
   )
 }
 

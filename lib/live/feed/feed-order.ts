@@ -48,6 +48,8 @@ export interface FeedOrder<P extends Place> {
   includes(place: P, row: FeedRow): boolean
   /** Whether a place is after another one in this database. */
   isAfter(place: P, other: P): boolean
+  /** Whether each row up to a place is one of those up to another. */
+  isWithin(place: P, other: P): boolean
   /** A place that is before, or is, each of these. */
   earliest(places: [P, ...P[]]): P
   /** Whether a place is one that this database has not come to. */
@@ -91,6 +93,7 @@ export function sqliteOrder(db: Database): FeedOrder<number> {
     isUpTo: (place) => sql`e.id <= ${place}`,
     includes: (place, row) => row.id <= place,
     isAfter: (place, other) => place > other,
+    isWithin: (place, other) => place <= other,
     earliest: (places) => Math.min(...places),
     isFuture: async (place) => place > (await head()),
     async isExpired(place) {

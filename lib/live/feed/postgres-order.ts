@@ -9,6 +9,7 @@ import {
   parseSnapshot,
   type Snapshot,
   sees,
+  seesAll,
   seesRow,
   toParams,
   toWholeSnapshot,
@@ -157,6 +158,11 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
     includes: ({ seen, next }, { id, xid = null }) =>
       sees(seen, xid) || (next !== undefined && sees(next.sees, xid) && id <= next.id),
     isAfter: (place, other) => (place.next?.sees ?? place.seen).xmax > other.seen.xmax,
+    isWithin(place, { seen, next }) {
+      if (seesAll(seen, (place.next ?? { sees: place.seen }).sees) && seesAll(seen, place.seen)) return true
+      if (!next || !seesAll(seen, place.seen)) return false
+      return !place.next || (seesAll(next.sees, place.next.sees) && place.next.id <= next.id)
+    },
     earliest: (places) => ({
       seen: { xmax: Math.min(...places.map(({ seen }) => firstUnseen(seen))), unfinished: [] },
     }),

@@ -14,10 +14,14 @@ export interface Watcher {
   user_id: string
   /** Whether it waits for the events of all conversations. */
   is_system: boolean
+  /** The only conversation whose events it wants. */
+  conversation_id?: string | undefined
   /** Whether it wants an event like this one, if it concerns its user. */
   wants(row: EventRow): boolean
   /** Is called when there may be an event for it: it reads, and waits on if there is none. */
   wake(): unknown
+  /** Whether it must hear at once of what other processes write; no reader of a user does, who has a stream. */
+  isUrgent?(): boolean
 }
 
 export interface WatchDeps {
@@ -68,6 +72,9 @@ export function createWatch({ feed, listParticipations, log }: WatchDeps) {
     /** The number of readers of users; the service itself waits for the events of all conversations. */
     size: () => [...watchers].filter(({ user_id }) => user_id !== '').length,
 
+    /** Whether the service itself waits for what other processes write. Users who wait have streams. */
+    isUrgent: () => [...watchers].some((watcher) => watcher.isUrgent?.()),
+
     /**
      * Adds a reader, which reads when this resolves: what is committed later wakes it.
      *
@@ -109,13 +116,17 @@ async function concernedBy(
   watchers: ReadonlySet<Watcher>,
   listParticipations: WatchDeps['listParticipations'],
 ): Promise<Watcher[]> {
-  const wanting = [...watchers].filter(({ wants, user_id }) =>
-    rows.some((row) => wants(row) && !isForAnother(row, user_id)),
-  )
+  const conversations = new Set(rows.map(({ conversation_id }) => conversation_id))
+  const wanting: Watcher[] = []
+  // Thousands may wait, of which few have to look at the rows.
+  for (const watcher of watchers) {
+    const { conversation_id, wants, user_id } = watcher
+    if (conversation_id !== undefined && !conversations.has(conversation_id)) continue
+    if (rows.some((row) => wants(row) && !isForAnother(row, user_id))) wanting.push(watcher)
+  }
   const users = wanting.filter(({ is_system }) => !is_system)
   if (users.length === 0) return wanting
   const userIds = new Set(users.map(({ user_id }) => user_id))
-  const conversations = new Set(rows.map(({ conversation_id }) => conversation_id))
   const places = new Set(
     (await listParticipations(userIds, conversations)).map((place) => `${place.conversation_id}/${place.user_id}`),
   )

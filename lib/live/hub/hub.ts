@@ -138,6 +138,8 @@ export function createHub(deps: HubDeps) {
     /** Asks the host again about the logins of the open streams. */
     recheckLogins: logins.recheck,
     isIdle: () => streams.size() === 0,
+    /** Whether this process must hear at once of what others commit. */
+    isListening: () => streams.size() > 0 || watch.isUrgent(),
     size: streams.size,
     sendHeartbeats: streams.sendHeartbeats,
 

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CloseReason } from '../../context.ts'
 import { singleFlight } from '../../core/scheduling/once.ts'
+import { oncePerTurn } from '../../core/scheduling/once-per-turn.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Revocation } from '../log/revocations.ts'
 import type { Reader, StreamSources } from '../readers/reader.ts'
@@ -141,15 +141,9 @@ function createRound(streams: Pick<Streams, 'all'>): () => Reader[] {
 /** Thousands of streams may come back at once: those of one turn of the event loop are looked up together. */
 function gather(recheck: (readers: Reader[]) => Promise<void>): (reader: Reader) => Promise<void> {
   const arrived: Reader[] = []
-  let looking: Promise<void> | undefined
-  async function recheckArrived(): Promise<void> {
-    await nextTurn()
-    looking = undefined
-    await recheck(arrived.splice(0))
-  }
+  const recheckArrived = oncePerTurn(() => recheck(arrived.splice(0)))
   return (reader) => {
     arrived.push(reader)
-    looking ??= recheckArrived()
-    return looking
+    return recheckArrived()
   }
 }

@@ -56,7 +56,7 @@ export function createWaits(deps: { close: (reader: Reader, reason: CloseReason)
   }
 }
 
-/** Whether a client can use a delivery at once: events, or another position than the one that it has. */
-function hasNews({ events: [first] }: Delivery): boolean {
-  return first !== undefined && !(first.event.type === 'stream.ready' && first.event.payload.resumed)
+/** Whether a client can use a delivery at once: events, or another position than the one that it gave. */
+function hasNews({ events: [first, second] }: Delivery): boolean {
+  return first !== undefined && (first.event.type !== 'stream.ready' || second?.event.type === 'stream.reset')
 }

@@ -35,6 +35,11 @@ export function sees({ xmax, unfinished }: Snapshot, xid: number | null): boolea
   return xid === null || (xid < xmax && !unfinished.includes(xid))
 }
 
+/** Whether a snapshot sees all that another one sees. */
+export function seesAll({ xmax, unfinished }: Snapshot, other: Snapshot): boolean {
+  return other.xmax <= xmax && unfinished.every((xid) => !sees(other, xid))
+}
+
 /** With more transactions than this below its end that it does not see, a snapshot is not extended: ids would grow. */
 const MAX_PASSED = 16
 

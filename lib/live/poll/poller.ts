@@ -107,7 +107,7 @@ export function createPoller(deps: PollerDeps) {
     start(): void {
       timer ??= setInterval(() => {
         // After a failure it polls also without streams: the service is not ready until a poll succeeds.
-        if (hub.isIdle() && !fail.isReported()) return
+        if (!hub.isListening() && !fail.isReported()) return
         missed.expect()
         void recheck()
         void follows()

@@ -20,7 +20,7 @@ export const complete = route({
   needs_scope: 'write',
   summary: 'Ask an assistant, or the echo, as an OpenAI chat completion',
   description:
-    'Without a credential it returns one choice for each message, which repeats it. With one, and `features.openai_api`, the assistant of the name `model` answers the last messages of the user, in the conversation that `metadata.conversation` names or in *API*; a client that leaves stops it, and an `Idempotency-Key` asks once. With `stream: true` the same arrives in chunks, with `[DONE]` at the end.',
+    'Without a credential it returns one choice for each message, which repeats it. With one, and `features.openai_api`, the assistant of the name `model`, which then may be left out, answers the last messages of the user, in the conversation that `metadata.conversation` names or in *API*; a client that leaves stops it, and an `Idempotency-Key` asks once. With `stream: true` the same arrives in chunks, with `[DONE]` at the end.',
   changes: false,
   body: CompletionInput,
   example: { model: 'gpt-4', messages: [{ role: 'user', content: 'Hello there' }] },

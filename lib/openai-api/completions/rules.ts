@@ -3,7 +3,7 @@ import { FAILURES } from '../../chat/answers/schema-failures.ts'
 import type { Written } from '../../chat/answers/service-rows.ts'
 import { formatEvent } from '../../core/sse-format.ts'
 import { SECOND } from '../../core/units.ts'
-import type { AnswerFrames } from '../../protocols/rows/following.ts'
+import type { AnswerFrames } from '../../protocols/rows/framing.ts'
 import { DEFAULT_MODEL } from '../responses/rules.ts'
 import { toOpenAiId } from '../responses/rules-ids.ts'
 import type { Completion, CompletionChunk, CompletionUsage } from '../schema.ts'
@@ -27,6 +27,7 @@ export function toCompletion(message: Written, content: string): Completion {
   }
 }
 
+/** An answer that was stopped has `stop`: no reason of this protocol is that, and after `length` clients ask for the rest by themselves. */
 function reasonOf({ finish_reason }: Written): FinishReason {
   return finish_reason === 'length' || finish_reason === 'content_filter' ? finish_reason : 'stop'
 }

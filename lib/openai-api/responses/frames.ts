@@ -1,5 +1,5 @@
 import { formatEvent } from '../../core/sse-format.ts'
-import type { AnswerFrames } from '../../protocols/rows/following.ts'
+import type { AnswerFrames } from '../../protocols/rows/framing.ts'
 import { type Answered, lastEventOf, type Progress, toResponse } from './rules.ts'
 import { createItems, type FileUrl, type Unnumbered } from './rules-items.ts'
 
@@ -29,6 +29,9 @@ export function createResponseFrames(
     return text
   }
 
+  // The metadata of the message are the question's until its end: a provider may replace them, and no row has what they were.
+  const unfinished = { ...message, metadata: {} }
+
   function finish(progress: Progress, ended: Answered['message']): string {
     const closed = items.close()
     const response = toResponse({ ...answered, message: ended }, progress, items.list())
@@ -37,14 +40,20 @@ export function createResponseFrames(
 
   return {
     begin() {
-      const response = toResponse({ ...answered, message }, 'under_way', [])
+      const response = toResponse({ ...answered, message: unfinished }, 'under_way', [])
       return write([
         { type: 'response.created', response },
         { type: 'response.in_progress', response },
       ])
     },
     row: (step) => write(items.take(step)),
-    wait: () => finish('waiting', message),
+    wait: () => finish('waiting', unfinished),
     end: (ended) => finish('ended', ended),
+    save: () => ({ number, items: items.save() }),
+    restore(saved) {
+      const before = saved as { number: number; items: unknown }
+      number = before.number
+      items.restore(before.items)
+    },
   }
 }

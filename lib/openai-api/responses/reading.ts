@@ -60,6 +60,7 @@ export async function openResponse(
     protocol: 'openai_api',
     span: { after },
     place,
+    shared_as: `response ${starting_after ?? -1}`,
     frames: (written) => createResponseFrames(written, { answered, starting_after, toFileUrl: urlsOf(ctx.config) }),
   })
 }

@@ -1,4 +1,4 @@
-import type { CallPart, RowStep } from '../../protocols/rows/rules.ts'
+import { type CallPart, hasInput, type RowStep } from '../../protocols/rows/rules.ts'
 import { argumentsOf, asText } from '../../protocols/rows/rules-texts.ts'
 import { toOpenAiId } from './rules-ids.ts'
 import type { CallItem, MessageItem, OutputItem, ReasoningItem, UrlCitation } from './schema.ts'
@@ -22,6 +22,10 @@ export interface ResponseItems {
   close(): Unnumbered[]
   /** The items so far. */
   list(): OutputItem[]
+  /** All that it keeps: a value that does not change. */
+  save(): unknown
+  /** Goes on where the output of the same rows was saved. */
+  restore(saved: unknown): void
 }
 
 /** How an address of a file is made for clients. */
@@ -32,23 +36,28 @@ type SourcePart = Extract<Exclude<RowStep, { type: 'text' }>['part'], { type: 's
 /** What is open: text or reasoning, with its item and place. */
 type Open = { index: number; item: MessageItem; from: number } | { index: number; item: ReasoningItem }
 
+interface Kept {
+  items: OutputItem[]
+  calls: Map<number, { index: number; item: CallItem }>
+  /** Citations for which there was no text yet. */
+  pending: SourcePart[]
+  open: Open | undefined
+  length: number
+}
+
 /** Creates the output of one response of an answer: of the rows of one segment. */
 export function createItems(messageId: string, toFileUrl: FileUrl): ResponseItems {
-  const items: OutputItem[] = []
-  const calls = new Map<number, { index: number; item: CallItem }>()
-  /** Citations for which there was no text yet. */
-  let pending: SourcePart[] = []
-  const place: { open: Open | undefined; length: number } = { open: undefined, length: 0 }
+  const place: Kept = { items: [], calls: new Map(), pending: [], open: undefined, length: 0 }
 
   function add(item: OutputItem): { index: number; event: Unnumbered } {
-    const index = items.push(item) - 1
+    const index = place.items.push(item) - 1
     return { index, event: { type: 'response.output_item.added', output_index: index, item: structuredClone(item) } }
   }
 
   const done = (index: number): Unnumbered => ({
     type: 'response.output_item.done',
     output_index: index,
-    item: structuredClone(items[index]!),
+    item: structuredClone(place.items[index]!),
   })
 
   function text({ idx, text: delta, from }: Extract<RowStep, { type: 'text' }>): Unnumbered[] {
@@ -59,7 +68,7 @@ export function createItems(messageId: string, toFileUrl: FileUrl): ResponseItem
     return [
       ...events,
       { type: 'response.output_text.delta', ...at(index, item), delta, logprobs: [] },
-      ...pending.splice(0).flatMap(cite),
+      ...place.pending.splice(0).flatMap(cite),
     ]
   }
 
@@ -116,7 +125,7 @@ export function createItems(messageId: string, toFileUrl: FileUrl): ResponseItem
   function cite(part: SourcePart): Unnumbered[] {
     const open = place.open
     if (open?.item.type !== 'message') {
-      pending.push(part)
+      place.pending.push(part)
       return []
     }
     const annotation = toAnnotation(part, open as Extract<Open, { from: number }>)
@@ -141,12 +150,13 @@ export function createItems(messageId: string, toFileUrl: FileUrl): ResponseItem
 
   function call(part: CallPart, before: CallPart | undefined): Unnumbered[] {
     const { state } = part
-    if (state === before?.state || state === 'requested' || state === 'approved') return []
+    if (!hasInput(part) || state === 'requested' || state === 'approved') return []
+    if (state === before?.state && hasInput(before)) return []
     if (state === 'waiting') {
       const { index, event } = add(toApprovalRequest(part))
       return [...closeOpen(), event, done(index)]
     }
-    const begun = calls.has(part.id) ? [] : begin(part, before)
+    const begun = place.calls.has(part.id) ? [] : begin(part, before)
     return state === 'running' ? begun : [...begun, ...end(part)]
   }
 
@@ -165,7 +175,7 @@ export function createItems(messageId: string, toFileUrl: FileUrl): ResponseItem
       status: 'in_progress',
     }
     const { index, event } = add(item)
-    calls.set(part.id, { index, item })
+    place.calls.set(part.id, { index, item })
     item.arguments = argumentsOf(part)
     const of = { output_index: index, item_id: item.id }
     return [
@@ -177,7 +187,7 @@ export function createItems(messageId: string, toFileUrl: FileUrl): ResponseItem
   }
 
   function end(part: CallPart): Unnumbered[] {
-    const { index, item } = calls.get(part.id)!
+    const { index, item } = place.calls.get(part.id)!
     if (item.status !== 'in_progress') return []
     const isDone = part.state === 'done'
     item.status = isDone ? 'completed' : 'failed'
@@ -205,10 +215,10 @@ export function createItems(messageId: string, toFileUrl: FileUrl): ResponseItem
     },
     close() {
       // Citations without any text after them have a text of their own, which is empty.
+      const { pending } = place
       const cited = pending.length > 0 ? [...closeOpen(), ...openMessage(pending[0]!.id, place.length)] : []
-      const rest = pending
-      pending = []
-      const cut = [...calls.values()].filter(({ item }) => item.status === 'in_progress')
+      const rest = pending.splice(0)
+      const cut = [...place.calls.values()].filter(({ item }) => item.status === 'in_progress')
       return [
         ...cited,
         ...rest.flatMap(cite),
@@ -219,8 +229,35 @@ export function createItems(messageId: string, toFileUrl: FileUrl): ResponseItem
         }),
       ]
     },
-    list: () => items,
+    list: () => place.items,
+    save: () => copyOf(place),
+    restore: (saved) => void Object.assign(place, copyOf(saved as Kept)),
   }
+}
+
+/** A copy of what may change: items that have ended, and all texts, are shared. A long answer is not copied for each of its pages. */
+function copyOf({ items, calls, pending, open, length }: Kept): Kept {
+  const own = [...items]
+  function replace<Item extends OutputItem>(index: number, item: Item): Item {
+    own[index] = item
+    return item
+  }
+  const copied = ({ index, item }: { index: number; item: CallItem }) => ({ index, item: replace(index, { ...item }) })
+  return {
+    items: own,
+    calls: new Map([...calls].map(([id, call]) => [id, call.item.status === 'in_progress' ? copied(call) : call])),
+    pending: [...pending],
+    open: open && copyOfOpen(open, replace),
+    length,
+  }
+}
+
+function copyOfOpen(open: Open, replace: <Item extends OutputItem>(index: number, item: Item) => Item): Open {
+  const { index, item } = open
+  if (item.type === 'reasoning')
+    return { index, item: replace(index, { ...item, content: item.content.map((each) => ({ ...each })) }) }
+  const content = item.content.map((each) => ({ ...each, annotations: [...each.annotations] }))
+  return { index, item: replace(index, { ...item, content }), from: (open as Extract<Open, { from: number }>).from }
 }
 
 const at = (output_index: number, { id }: { id: string }) => ({ output_index, item_id: id, content_index: 0 as const })

@@ -38,7 +38,8 @@ export function toResponse(
     object: 'response',
     created_at: Math.floor(created_at / SECOND),
     status,
-    background: false,
+    // Each answer goes on without a client, is stopped by its id, and read on: SDKs offer both only where this is set.
+    background: true,
     error: status === 'failed' ? { code: 'server_error', message: failureText(failure) } : null,
     incomplete_details:
       status === 'incomplete'

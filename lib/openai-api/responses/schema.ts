@@ -142,7 +142,10 @@ export const ResponseObject = v.object({
   object: v.literal('response'),
   created_at: Seconds,
   status: ResponseStatus,
-  background: v.boolean(),
+  background: v.pipe(
+    v.literal(true),
+    v.description('Each response goes on without its client, however it was asked for'),
+  ),
   error: ResponseFailure,
   incomplete_details: IncompleteDetails,
   instructions: v.nullable(v.string()),

@@ -24,12 +24,13 @@ export async function listBrokenJson(db: Queries): Promise<string[]> {
       continue
     }
     const isSet = columns.map((column) => sql`${name(column)} NOT IN ('', '{}', '[]')`)
-    const all = sql`SELECT id, ${join(columns.map(name), ', ')} FROM ${name(table)}`
+    const key = name(table === 'answer_runs' ? 'message_id' : 'id')
+    const all = sql`SELECT ${key} AS id, ${join(columns.map(name), ', ')} FROM ${name(table)}`
     let after: string | number = table === 'events' ? -1 : ''
     const batch = table === 'tool_calls' ? CHUNKS : BATCH
     for (let count = batch; count === batch; ) {
       const rows: (Record<string, unknown> & { id: string | number })[] = await db.all(
-        sql`${all} WHERE id > ${after} AND (${join(isSet, ' OR ')}) ORDER BY id LIMIT ${literal(batch)}`,
+        sql`${all} WHERE ${key} > ${after} AND (${join(isSet, ' OR ')}) ORDER BY ${key} LIMIT ${literal(batch)}`,
       )
       for (const row of rows)
         for (const column of columns) if (!isJson(row[column])) broken.push(`${table}.${column} ${row.id}`)

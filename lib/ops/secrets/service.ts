@@ -1,11 +1,12 @@
 import { byActor } from '../../accounts/audit/rules.ts'
 import type { Context } from '../../context.ts'
 import { assertOperator } from '../../core/actor.ts'
+import { toInstant } from '../../core/time.ts'
 import { MINUTE, SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import { countSealed } from '../../integrations/webhooks/store-secrets.ts'
 import { insertNextSecret, readSecrets } from '../../storage/secret.ts'
-import { listKeysWithTask } from '../../tasks/store.ts'
+import { findTaskDetail } from '../../tasks/store.ts'
 import { ROTATION } from './rotating.ts'
 import type { SecretState } from './schema.ts'
 
@@ -24,7 +25,8 @@ export const secretState = useCase({
 
 /**
  * Has the running service encrypt anew what a former key has encrypted. Without a configured key it makes a new one in the
- * database first, and removes the former one when nothing needs it any more. Only for the operator.
+ * database first, and removes the former one when nothing needs it any more. With one that no process of the service has
+ * it waits for an hour, and then changes nothing. Only for the operator.
  *
  * @throws ChatError `forbidden`
  */
@@ -59,11 +61,13 @@ async function stateOf({ db, config, keyring }: Context): Promise<SecretState> {
   const sum = (ids: Iterable<string>) => [...ids].reduce((total, id) => total + (counts.get(id) ?? 0), 0)
   const values = sum(counts.keys())
   const old = sum(others)
+  const task = await findTaskDetail(db, ROTATION.kind, ROTATION.key)
   return {
     values,
     old,
     lost: values - old - sum([first!]),
     in_database: config.security.secret_key === undefined,
-    rotating: (await listKeysWithTask(db, ROTATION.kind, [ROTATION.key])).size > 0,
+    rotating: task !== undefined,
+    ...(task?.waiting_until !== undefined && { waiting_until: toInstant(Number(task.waiting_until)) }),
   }
 }

@@ -210,6 +210,7 @@ function toMessage(message: OwnMessage, earlier: { replaced_at: number; content:
     ...(edited_at !== null && { edited_at: toInstant(edited_at) }),
     ...(title && { title }),
     content,
+    ...(message.generated && { generated: true }),
     ...(metadata !== null && { metadata: JSON.parse(metadata) }),
     ...(earlier.length > 0 && {
       earlier: earlier.map(({ replaced_at, content }) => ({ content, replaced_at: toInstant(replaced_at) })),

@@ -53,6 +53,8 @@ export interface OwnMessage {
   metadata: string | null
   created_at: Micros
   edited_at: Micros | null
+  /** 1 if the user has marked it as generated text. */
+  generated: number | null
   answered_at: Micros | null
   answered_role: string | null
   answered_username: string | null
@@ -78,7 +80,7 @@ export async function* listOwnMessages(
     if (window.last === null) return
     const page = await db.all<OwnMessage>(
       sql`SELECT m.id, m.conversation_id, m.root_id, ${rootTitle(sql`m`)} AS title, m.content, m.metadata,
-              m.created_at, m.edited_at,
+              m.created_at, m.edited_at, m.generated,
               p.created_at AS answered_at, p.role AS answered_role, u.username AS answered_username,
               q.created_at AS quoted_at, q.role AS quoted_role, w.username AS quoted_username
          FROM messages m

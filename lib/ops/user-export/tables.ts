@@ -8,7 +8,7 @@ export const OWN_ROWS: Record<string, OwnRows> = {
   account: {
     table: 'users',
     columns: sql`id, username, display_name, avatar_url, kind, owner_id, description, email, email_verified_at, roles, receipts, disabled_at, created_at,
-      updated_at`,
+      updated_at, used_at AS last_seen_at`,
     of: (id) => sql`id = ${id}`,
     key: ['id'],
   },
@@ -57,7 +57,8 @@ export const OWN_ROWS: Record<string, OwnRows> = {
   },
   read_markers: {
     table: 'thread_members',
-    columns: sql`root_id, NULLIF(read_at, 0) AS read_at, followed_at`,
+    columns: sql`root_id, NULLIF(read_at, 0) AS read_at, CASE WHEN followed_at > 0 THEN followed_at END AS followed_at,
+      CASE WHEN followed_at < 0 THEN -followed_at END AS unfollowed_at`,
     of: SELF,
     key: ['root_id'],
   },

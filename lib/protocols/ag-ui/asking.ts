@@ -2,18 +2,20 @@ import { get as getApproval } from '../../chat/approvals/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { isUnderWay } from '../../core/message-status.ts'
 import { askInChat } from '../chats/asking.ts'
+import { fileAddressesOf } from '../chats/file-addresses.ts'
 import { assertInChat } from '../chats/finding.ts'
 import { findRunning } from '../chats/store-place.ts'
-import { decideAndFollow } from '../rows/deciding.ts'
-import type { Span } from '../rows/following.ts'
-import { type ReadAnswer, readSegments } from '../rows/segments.ts'
-import { readDecisions, readQuestion } from './rules-input.ts'
+import { type DecidedAnswer, decideAndFollow } from '../rows/deciding.ts'
+import { type AnswerRow, listWaitingCalls } from '../rows/rules.ts'
+import { readAllRows } from '../rows/segments.ts'
+import { type RunDecision, readDecisions, readQuestion } from './rules-input.ts'
 import { keyOfRun, rememberRun } from './run-ids.ts'
 import type { AgUiResumeInput, AgUiRunRequest } from './schema.ts'
 
 /** What a run is about: an answer, and what of it follows; or one whose interrupts are open, and stay so. */
-export type RunAnswer = { message_id: string } & ({ span: Span } | { is_open: true })
+export type RunAnswer = DecidedAnswer | { message_id: string; span: 'all' } | { message_id: string; is_open: true }
 
 /**
  * Asks, or decides on the calls that a run answers.
@@ -26,11 +28,12 @@ export function askOrDecide(ctx: Context, actor: Actor, request: AgUiRunRequest)
 }
 
 async function ask(ctx: Context, actor: Actor, request: AgUiRunRequest): Promise<RunAnswer> {
-  const { threadId: name, runId: run_id, idempotency_key } = request
+  const { threadId: name, runId: run_id, idempotency_key, host } = request
   const { user_id } = actor
   const key = idempotency_key ?? keyOfRun({ name, run_id })
   try {
-    const { message_id } = await askInChat(ctx, actor, { ...readQuestion(request), name, key })
+    const question = readQuestion(request, fileAddressesOf(ctx.config, host))
+    const { message_id } = await askInChat(ctx, actor, { ...question, name, key })
     if (idempotency_key !== undefined) await rememberRun(ctx, actor, { name, run_id }, message_id)
     return { message_id, span: 'all' }
   } catch (error) {
@@ -50,17 +53,21 @@ async function decide(
   const decisions = readDecisions(resume)
   const { message_id } = await getApproval.run(ctx, actor, decisions[0]!.call_id)
   await assertInChat(ctx, actor, name, message_id)
-  const callIds = new Set(decisions.map(({ call_id }) => call_id))
-  if (leavesOpen(await readSegments(ctx, actor, message_id), callIds)) return { message_id, is_open: true }
-  const answer = await decideAndFollow(ctx, actor, message_id, decisions)
+  const { message, rows: before } = await readAllRows(ctx, actor, message_id)
+  if (isUnderWay(message) && leavesOpen(before, decisions)) return { message_id, is_open: true }
+  const answer = await decideAndFollow(ctx, actor, message_id, { decisions, before })
   // A refused one may be sent again as something else.
   await rememberRun(ctx, actor, { name, run_id }, message_id)
   return answer
 }
 
-/** Whether decisions on some of the calls that wait leave others. What is repeated decides on none of them. */
-function leavesOpen({ message, segments }: ReadAnswer, callIds: ReadonlySet<string>): boolean {
-  const waiting = message.status === 'waiting' ? segments.at(-1)!.waiting : []
-  const decided = waiting.filter((id) => callIds.has(id))
+/**
+ * Whether decisions on some of the calls that wait leave others, also while other calls still run. What is repeated decides on none
+ * of them.
+ */
+function leavesOpen(rows: readonly AnswerRow[], decisions: readonly RunDecision[]): boolean {
+  const callIds = new Set(decisions.map(({ call_id }) => call_id))
+  const waiting = listWaitingCalls(rows)
+  const decided = waiting.filter(({ call_id }) => callIds.has(call_id))
   return decided.length > 0 && decided.length < waiting.length
 }

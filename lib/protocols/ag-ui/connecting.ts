@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { type Chat, findChatFor } from '../chats/finding.ts'
 import { findNewestAnswer, findRunning } from '../chats/store-place.ts'
-import { createAnswerSteps } from '../rows/rules.ts'
+import { listWaitingCalls } from '../rows/rules.ts'
 import { readAllRows } from '../rows/segments.ts'
 import { openEvents } from './frames.ts'
 import { readHistory, readWaiting } from './history.ts'
@@ -77,8 +77,6 @@ async function openWaiting(
   const { message, rows } = await readAllRows(ctx, actor, id)
   // Decided meanwhile.
   if (message.status !== 'waiting') return streamRun(ctx, actor, id, { name, run, question_ids })
-  const steps = createAnswerSteps()
-  for (const row of rows) steps.next(row)
   const snapshot = await readWaiting(ctx, actor, name, { message_id: id, rows, question_ids })
-  return openEvents([toRunStarted(run, message), toSnapshotEvent(snapshot), toInterrupt(run, steps.waitingCalls())])
+  return openEvents([toRunStarted(run, message), toSnapshotEvent(snapshot), toInterrupt(run, listWaitingCalls(rows))])
 }

@@ -1,7 +1,7 @@
 import type { Written } from '../../chat/answers/service-rows.ts'
 import type { Opening } from '../../chat/events/service.ts'
 import { formatEvent } from '../../core/sse-format.ts'
-import type { AnswerFrames } from '../rows/following.ts'
+import type { AnswerFrames } from '../rows/framing.ts'
 import {
   createEventWriter,
   type Run,
@@ -26,7 +26,7 @@ export interface EventOptions {
 
 /** The events of an answer as text. */
 export function createAgUiFrames(message: Written, { run, urlOf, takeBefore, waiting }: EventOptions): AnswerFrames {
-  const { row, close } = createEventWriter(message.id, urlOf)
+  const { row, close, save, restore } = createEventWriter(message.id, urlOf)
   return {
     begin: () => {
       const before = takeBefore()
@@ -38,6 +38,8 @@ export function createAgUiFrames(message: Written, { run, urlOf, takeBefore, wai
       return toText([...close(), toSnapshotEvent(snapshot), toInterrupt(run, calls)])
     },
     end: (ended) => toText([...close(), toEnd(run, ended)]),
+    save,
+    restore,
   }
 }
 

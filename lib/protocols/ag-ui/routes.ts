@@ -33,7 +33,8 @@ export const start = route({
   errors: service.openStart.errors,
   handler: ({ chat, actor, body, headers }) => {
     const idempotency_key = headers.get('idempotency-key') ?? undefined
-    return open(chat, service.openStart, actor, { ...service.withoutHistory(body), idempotency_key })
+    const host = headers.get('host') ?? undefined
+    return open(chat, service.openStart, actor, { ...service.withoutHistory(body), idempotency_key, host })
   },
 })
 

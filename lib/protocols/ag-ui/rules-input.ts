@@ -3,7 +3,7 @@ import { MAX_LENGTH } from '../../core/lengths.ts'
 import { isId } from '../../core/schema.ts'
 import type { Wish } from '../chats/placing.ts'
 import { isPromptId, toMessageId } from '../chats/rules.ts'
-import { toAttachmentId } from '../chats/rules-files.ts'
+import { type FileAddresses, toAttachmentId } from '../chats/rules-files.ts'
 import type { AgUiMessageInput, AgUiPartInput, AgUiResumeInput, AgUiRunInput } from './schema.ts'
 
 /** How many of its questions a client tells the ids of: a snapshot has as many messages. */
@@ -54,13 +54,13 @@ function withoutContents(messages: readonly unknown[]): unknown[] {
 }
 
 /** The question of a run: the last message of the user. @throws ChatError `validation_failed` without one, and for a file that is not of the service */
-export function readQuestion({ messages, forwardedProps = {} }: AgUiRunInput): RunQuestion {
+export function readQuestion({ messages, forwardedProps }: AgUiRunInput, addresses: FileAddresses): RunQuestion {
   const all = messages ?? []
   const last = all.findLastIndex(({ role }) => role === 'user')
   const question = all[last]
   if (!question) throw invalid('messages', 'must have a message of the user')
-  const { conversation_id, assistant, variant_of, attachment_ids = [] } = forwardedProps
-  const files = [...attachment_ids, ...filesIn(question)]
+  const { conversation_id, assistant, variant_of, attachment_ids = [] } = forwardedProps ?? {}
+  const files = [...attachment_ids, ...filesIn(question, addresses)]
   return {
     kind: 'run',
     content: textOf(question),
@@ -106,13 +106,13 @@ const textOf = ({ content }: AgUiMessageInput): string =>
     ? content
     : (content ?? []).flatMap(({ type, text }) => (type === 'text' && text ? text : [])).join('\n')
 
-const filesIn = ({ content }: AgUiMessageInput): string[] =>
-  typeof content === 'string' ? [] : (content ?? []).flatMap(fileIn)
+const filesIn = ({ content }: AgUiMessageInput, addresses: FileAddresses): string[] =>
+  typeof content === 'string' ? [] : (content ?? []).flatMap((part) => fileIn(part, addresses))
 
 const FILE_TYPES: ReadonlySet<string> = new Set(['image', 'audio', 'video', 'document', 'binary'])
 
-function fileIn({ type, source, url, id }: AgUiPartInput): string | [] {
-  return FILE_TYPES.has(type) ? toAttachmentId(source?.value ?? url ?? id ?? '') : []
+function fileIn({ type, source, url, id }: AgUiPartInput, addresses: FileAddresses): string | [] {
+  return FILE_TYPES.has(type) ? toAttachmentId(source?.value ?? url ?? id ?? '', addresses) : []
 }
 
 /** The decisions of a run. @throws ChatError `validation_failed`; `not_found` for an interrupt that is not of this service */

@@ -1,5 +1,5 @@
 import type { Written } from '../../chat/answers/service-rows.ts'
-import type { CallPart, RowStep } from '../rows/rules.ts'
+import { type CallPart, hasInput, type RowStep } from '../rows/rules.ts'
 import { argumentsOf, failureText } from '../rows/rules-texts.ts'
 import { isCustom, resultOf, toCustom, toPartMessageId, type UrlOf } from './rules-parts.ts'
 import type { AgUiEvent, AgUiInterrupt } from './schema-events.ts'
@@ -162,6 +162,12 @@ export function createEventWriter(answerId: string, urlOf: UrlOf) {
       step = `step ${part.step}`
       return [...ended, { type: 'STEP_STARTED', stepName: step }]
     },
+    save: () => ({ open, step }),
+    restore(saved: unknown): void {
+      const before = saved as { open: Open | undefined; step: string | undefined }
+      open = before.open
+      step = before.step
+    },
     /** Closes what is open, before the end of a run. */
     close: (): AgUiEvent[] => [...closePart(), ...closeStep()],
   }
@@ -178,13 +184,14 @@ function beginOf({ kind, id }: Open): AgUiEvent[] {
 /** The events of a row of a call: its begin, unless it has begun before, and its result. */
 function callEvents(answerId: string, call: CallPart, before: CallPart | undefined): AgUiEvent[] {
   const { call_id: toolCallId, name: toolCallName, state } = call
-  const begin: AgUiEvent[] = before
-    ? []
-    : [
-        { type: 'TOOL_CALL_START', toolCallId, toolCallName },
-        { type: 'TOOL_CALL_ARGS', toolCallId, delta: argumentsOf(call) },
-        { type: 'TOOL_CALL_END', toolCallId },
-      ]
+  const begin: AgUiEvent[] =
+    hasInput(call) && !hasInput(before)
+      ? [
+          { type: 'TOOL_CALL_START', toolCallId, toolCallName },
+          { type: 'TOOL_CALL_ARGS', toolCallId, delta: argumentsOf(call) },
+          { type: 'TOOL_CALL_END', toolCallId },
+        ]
+      : []
   const content = state === before?.state ? undefined : resultOf(call)
   if (content === undefined) return begin
   const metadata = { 'chat-server': { message_id: answerId, state } }

@@ -14,18 +14,20 @@ const maybe = <Schema extends v.GenericSchema>(schema: Schema) => v.optional(v.n
 const MAX_RESUMED = 256
 
 /** Where the bytes of a file are. */
-export const AgUiSourceInput = v.object({
-  type: Name,
-  value: v.pipe(opaque(MAX_LENGTH.url), v.description('Of a file: its address here, or its id')),
-})
+export const AgUiSourceInput = v.nullable(
+  v.object({
+    type: Name,
+    value: v.pipe(opaque(MAX_LENGTH.url), v.description('Of a file: its address here, or its id')),
+  }),
+)
 
 /** A part of a question: a text, or a file. */
 export const AgUiPartInput = v.object({
   type: v.pipe(Name, v.description('`text`, `image`, `audio`, `video` or `document`')),
-  text: v.optional(opaque(MAX_LENGTH.message)),
+  text: maybe(opaque(MAX_LENGTH.message)),
   source: v.optional(AgUiSourceInput),
-  url: v.optional(v.pipe(opaque(MAX_LENGTH.url), v.description('Of a `binary` of 0.x: its address here'))),
-  id: v.optional(v.pipe(Name, v.description('Of a `binary` of 0.x: its id'))),
+  url: maybe(v.pipe(opaque(MAX_LENGTH.url), v.description('Of a `binary` of 0.x: its address here'))),
+  id: maybe(v.pipe(Name, v.description('Of a `binary` of 0.x: its id'))),
 })
 export type AgUiPartInput = v.InferOutput<typeof AgUiPartInput>
 
@@ -41,10 +43,7 @@ export const AgUiMessageInput = v.object({
 export type AgUiMessageInput = v.InferOutput<typeof AgUiMessageInput>
 
 /** What a participant says of a call of a tool. */
-export const AgUiDecision = v.object({
-  approved: v.boolean(),
-  reason: maybe(text(MAX_LENGTH.remark)),
-})
+export const AgUiDecision = v.nullable(v.object({ approved: v.boolean(), reason: maybe(text(MAX_LENGTH.remark)) }))
 
 /** The answer to an interrupt. */
 export const AgUiResumeInput = v.object({
@@ -55,14 +54,16 @@ export const AgUiResumeInput = v.object({
 export type AgUiResumeInput = v.InferOutput<typeof AgUiResumeInput>
 
 /** What a client passes to this service beside its messages. */
-export const AgUiForwardedProps = plainObject({
-  conversation_id: v.optional(
-    v.pipe(Id, v.description('Of a new chat: the conversation in which it begins, else a new one of the user alone')),
-  ),
-  assistant: v.optional(AssistantKey),
-  variant_of: v.optional(v.pipe(Name, v.description('The answer of which this one is to be a variant'))),
-  attachment_ids: v.optional(AttachmentIds),
-})
+export const AgUiForwardedProps = v.nullable(
+  plainObject({
+    conversation_id: v.optional(
+      v.pipe(Id, v.description('Of a new chat: the conversation in which it begins, else a new one of the user alone')),
+    ),
+    assistant: v.optional(AssistantKey),
+    variant_of: v.optional(v.pipe(Name, v.description('The answer of which this one is to be a variant'))),
+    attachment_ids: v.optional(AttachmentIds),
+  }),
+)
 
 /** A run as clients of AG-UI ask for it. State, tools and context are ignored. */
 export const AgUiRunInput = v.object({
@@ -91,7 +92,12 @@ export const AgUiRunInput = v.object({
 export type AgUiRunInput = v.InferOutput<typeof AgUiRunInput>
 
 /** A run, with what is in headers over HTTP. */
-export const AgUiRunRequest = v.object({ ...AgUiRunInput.entries, idempotency_key: v.optional(IdempotencyKey) })
+export const AgUiRunRequest = v.object({
+  ...AgUiRunInput.entries,
+  idempotency_key: v.optional(IdempotencyKey),
+  /** By which the client calls: its files may be named by addresses there. */
+  host: v.optional(opaque(MAX_LENGTH.url)),
+})
 export type AgUiRunRequest = v.InferOutput<typeof AgUiRunRequest>
 
 /** The headers of a run. */

@@ -38,14 +38,8 @@ export const openStart = useCase({
       }
       const { question_ids, question_id } = readKnown(request)
       if (question_id !== undefined && !request.resume?.length) question_ids.set(message_id, question_id)
-      const { span } = answer
-      return streamRun(ctx, actor, message_id, {
-        name: request.threadId,
-        run: toRun(request),
-        question_ids,
-        span,
-        place,
-      })
+      const run = toRun(request)
+      return streamRun(ctx, actor, message_id, { ...answer, name: request.threadId, run, question_ids, place })
     }),
 })
 

@@ -1,7 +1,9 @@
+import type { WrittenPiece } from '../../chat/answers/service-rows.ts'
 import type { Opening, StreamPlace } from '../../chat/events/service.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
-import { openAnswer, type Span } from '../rows/following.ts'
+import { openAnswer } from '../rows/following.ts'
+import type { Span } from '../rows/framing.ts'
 import { readAllRows } from '../rows/segments.ts'
 import { urlsOf } from '../rows/urls.ts'
 import { createAgUiFrames } from './frames.ts'
@@ -23,6 +25,8 @@ export interface RunStream {
   takeBefore?: () => Snapshot | undefined
   span?: Span
   place?: StreamPlace
+  /** The rows so far, if they were read before. */
+  rows?: readonly WrittenPiece[]
 }
 
 /** The stream of an answer as the events of a run. @throws ChatError `not_found`; `too_many_streams`; `unavailable` */
@@ -30,7 +34,7 @@ export function streamRun(
   ctx: Context,
   actor: Actor,
   messageId: string,
-  { name, run, question_ids, takeBefore = () => undefined, span = 'all', place }: RunStream,
+  { name, run, question_ids, takeBefore = () => undefined, span = 'all', place, rows: before }: RunStream,
 ): Promise<Opening> {
   const urlOf = urlsOf(ctx.config)
   async function waiting(row: number): Promise<Snapshot> {
@@ -41,6 +45,8 @@ export function streamRun(
     protocol: 'ag_ui',
     span,
     place,
+    rows: before,
+    shared_as: 'ag-ui',
     frames: (message) => createAgUiFrames(message, { run, urlOf, takeBefore, waiting }),
   })
 }

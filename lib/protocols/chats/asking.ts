@@ -96,7 +96,7 @@ async function askAgain(ctx: Context, actor: Actor, chat: Chat, question: ChatQu
   const content = place.prompt === undefined ? question.content : (place.prompt ?? '')
   const { user_id } = actor
   const named = { user_id, name: chat.name, conversation_id: chat.conversation_id, metadata: null }
-  return send(ctx, actor, { ...question, content }, place, {
+  return send(ctx, actor, { ...question, content, attachment_ids: filesFor(place, question) }, place, {
     identity: identityOf(question),
     is_founding: false,
     async before(tx) {
@@ -113,6 +113,16 @@ async function askAgain(ctx: Context, actor: Actor, chat: Chat, question: ChatQu
       else await setChatRoot(tx, row)
     },
   })
+}
+
+/**
+ * The files of a question; `undefined` for those that it had before. An edited one has those that are sent with it alone. A question that
+ * is a message of its own keeps its files, whatever a client sends with it again.
+ */
+function filesFor({ variant_of, prompt }: QuestionPlace, { attachment_ids }: ChatQuestion): string[] | undefined {
+  if (variant_of === undefined) return attachment_ids
+  if (prompt === null) return undefined
+  return prompt === undefined ? (attachment_ids ?? []) : attachment_ids
 }
 
 async function beginChat(ctx: Context, actor: Actor, question: ChatQuestion): Promise<AskedAnswer> {

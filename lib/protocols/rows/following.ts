@@ -1,5 +1,7 @@
 import type { PartChange } from '../../chat/answers/schema-parts.ts'
 import {
+  assertReads,
+  lookAtWritten,
   MAX_ROWS,
   readRows,
   type Written,
@@ -10,28 +12,14 @@ import { type Opening, openPaced, type SendPart, type StreamPlace } from '../../
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
-import { isUnderWay } from '../../core/message-status.ts'
 import type { Delivered } from '../../live/readers/delivery.ts'
 import type { Sink } from '../../live/readers/reader.ts'
 import type { Protocol } from '../../metrics/protocols.ts'
-import type { Micros } from '../../storage/sql.ts'
-import { type CallPart, createAnswerSteps, type RowStep } from './rules.ts'
+import { type AnswerFrames, createFraming, type Span } from './framing.ts'
+import { type SharedPage, type SharingStreams, sharedPagesOf } from './shared-pages.ts'
 
-/** Writes an answer as the frames of one protocol: text in the event stream format, empty where the protocol has nothing. */
-export interface AnswerFrames {
-  /** Before the first row. */
-  begin(message: Written): string
-  row(step: RowStep): string
-  /** At the end of a segment. @param calls those that wait @param last the number of its last row */
-  wait(calls: readonly CallPart[], last: number): string | Promise<string>
-  end(message: Written): string
-}
-
-/**
- * The rows that a stream has: `all`, which ends where the answer waits now, and passes over earlier waits; or the segment behind
- * the row of a number, which ends at its own wait.
- */
-export type Span = 'all' | { after: number }
+/** How many bytes of rendered pages a stream is sent before it is looked again whether it may have more. */
+const MAX_AT_ONCE = 256 * 1024
 
 /** An answer as the frames of one protocol. */
 export interface AnswerStreamOptions {
@@ -42,6 +30,10 @@ export interface AnswerStreamOptions {
   span?: Span
   /** A place that was taken before. */
   place?: StreamPlace | undefined
+  /** The rows so far, from the first one on, if they were read before. They are not kept. */
+  rows?: readonly WrittenPiece[] | undefined
+  /** Streams with the same word get the same frames of the same rows; without one, none are shared. */
+  shared_as?: string
   /** Writes the frames of one stream. */
   frames: (message: Written) => AnswerFrames
 }
@@ -56,19 +48,23 @@ export async function openAnswer(
   ctx: Context,
   actor: Actor,
   messageId: string,
-  { protocol, headers = [], span = 'all', place: held, frames }: AnswerStreamOptions,
+  { protocol, headers = [], span = 'all', place: held, rows, shared_as, frames }: AnswerStreamOptions,
 ): Promise<Opening> {
   const { message } = await readRows.run(ctx, actor, messageId, { from: 0, limit: 0 })
   const opening = await openPaced(ctx, actor, message.conversation_id, held)
+  const read = createPages(message, rows, (from) => readRows.run(ctx, actor, messageId, { from, limit: MAX_ROWS }))
+  const key = JSON.stringify([messageId, shared_as, span])
+  // A value, not the rows: the function stays as long as the stream.
+  const isShared = shared_as !== undefined && !rows
+  const join = () => (isShared ? sharedPagesOf(ctx.streams.hub)(key, () => lookAtWritten(ctx, messageId)) : undefined)
   return {
     headers,
     connect(sink) {
       const over = ctx.metrics.protocolStream(protocol)
-      const read = (from: number) => readRows.run(ctx, actor, messageId, { from, limit: MAX_ROWS })
       const warn = (error: unknown) =>
         ctx.log.warn('The stream of an answer was broken off', { cause: causeText(error) })
-      const after = span === 'all' ? undefined : span.after
-      const reading = createReading({ message, after, read, over, warn }, sink, frames(message))
+      const mayRead = () => assertReads(ctx, actor, message.conversation_id)
+      const reading = createReading({ message, span, read, mayRead, join, over, warn }, sink, frames(message))
       const place = opening.connect(reading.sink, reading.follow)
       reading.onOver(place.leave)
       return place.leave
@@ -77,11 +73,28 @@ export async function openAnswer(
   }
 }
 
+/** Reads a page of rows, from a number on. */
+type ReadPage = (from: number) => Promise<WrittenPage>
+
+/** The pages of one stream: first the rows that were read before, if any were. */
+function createPages(message: Written, before: readonly WrittenPiece[] = [], read: ReadPage): ReadPage {
+  let first = before
+  return (from) => {
+    if (first.length === 0) return read(from)
+    const rows = [...first]
+    first = []
+    return Promise.resolve({ message, rows, is_whole: false })
+  }
+}
+
 interface ReadingDeps {
   message: Written
-  /** The number of the row behind which the segment begins; `undefined` for all rows. */
-  after: number | undefined
-  read(from: number): Promise<WrittenPage>
+  span: Span
+  read: ReadPage
+  /** @throws ChatError `not_found` once its reader may have nothing of it */
+  mayRead(): Promise<void>
+  /** Joins the streams with the same frames, to catch up. */
+  join(): SharingStreams | undefined
   /** Called once when the stream ends. */
   over(): void
   warn(error: unknown): void
@@ -89,8 +102,8 @@ interface ReadingDeps {
 
 /** What passes from the rows of an answer to the sink of one stream. */
 function createReading(deps: ReadingDeps, sink: Sink, frames: AnswerFrames) {
-  const { message, read, over, warn } = deps
-  const segment = createSegment(deps.after, frames)
+  const { message, read, mayRead, join, over, warn } = deps
+  const framing = createFraming(deps.span, frames)
   /** While rows are read from the database, events only say that there are more of them. */
   let state: 'reading' | 'stale' | 'live' | 'over' = 'reading'
   let ended: Written | undefined
@@ -118,26 +131,72 @@ function createReading(deps: ReadingDeps, sink: Sink, frames: AnswerFrames) {
     over()
   }
 
+  /** Writes the next page. @returns whether it is the last for now */
+  async function nextPage(group: SharingStreams | undefined): Promise<boolean> {
+    const page = await group?.find(framing.from())
+    if (isOver()) return true
+    const isTaken = group !== undefined && page !== undefined && (await takePages(page, group))
+    return isOver() || (!isTaken && (await readPage(group)))
+  }
+
+  /** Writes a page of another stream, and those behind it that are rendered. @returns false if the rows are not as they were then */
+  async function takePages(first: SharedPage, group: SharingStreams): Promise<boolean> {
+    const pages = pagesFrom(first, group)
+    // Afterwards, as what was rendered since a reader has lost the right may not be sent.
+    const [{ message: present, is_edited }] = await Promise.all([group.look(), mayRead()])
+    if (is_edited || isOver()) return false
+    for (const page of pages) sendPage(page)
+    if (first.is_end) finish(framing.end(present))
+    return true
+  }
+
+  /** A page, and those behind it that are rendered; not the end, which may be later than the look that tells how it ended. */
+  function pagesFrom(first: SharedPage, group: SharingStreams): SharedPage[] {
+    const pages = [first]
+    let size = first.bytes.length
+    for (let page = group.kept(first.next); page && !page.is_end && size < MAX_AT_ONCE; page = group.kept(page.next)) {
+      pages.push(page)
+      size += page.bytes.length
+    }
+    return pages
+  }
+
+  function sendPage(page: SharedPage): void {
+    framing.take(page)
+    if (page.bytes.length > 0) sink.write({ bytes: page.bytes, events: [] })
+  }
+
   /** Reads a page, and writes it. @returns whether it is the last for now */
-  async function readPage(): Promise<boolean> {
-    const page = await read(segment.from())
-    if (isOver()) return true
-    const { text, isOver: isEnd } = await segment.page(page)
-    if (isOver()) return true
-    if (isEnd) finish(text)
-    else write(text)
-    return isEnd || page.is_whole
+  async function readPage(group: SharingStreams | undefined): Promise<boolean> {
+    const settle = group?.begin(framing.from())
+    let shared: SharedPage | undefined
+    try {
+      const page = await read(framing.from())
+      if (isOver()) return true
+      const { text, ends } = framing.page(page)
+      const bytes = Buffer.from(text)
+      const saved = settle && ends !== 'wait' && (ends === 'end' || !page.is_whole) ? framing.save() : undefined
+      shared = saved && { ...saved, bytes, is_end: ends === 'end' }
+      if (bytes.length > 0) sink.write({ bytes, events: [] })
+      if (ends === undefined) return page.is_whole
+      const last = ends === 'end' ? framing.end(page.message) : await framing.wait()
+      if (!isOver()) finish(last)
+      return true
+    } finally {
+      settle?.(shared)
+    }
   }
 
   const isOver = () => state === 'over'
 
   async function catchUp(): Promise<void> {
+    const group = join()
     try {
       for (;;) {
         state = 'reading'
         let isLast = false
         const isHere = await place.send(async () => {
-          isLast = await readPage()
+          isLast = await nextPage(group)
         })
         if (isOver()) return
         if (!isHere) return breakOff()
@@ -147,9 +206,11 @@ function createReading(deps: ReadingDeps, sink: Sink, frames: AnswerFrames) {
       state = 'live'
     } catch (error) {
       // Deleted with its text: its stream ends as that of a cancelled one.
-      if (ended && error instanceof ChatError && error.code === 'not_found') return finish(frames.end(ended))
+      if (ended && error instanceof ChatError && error.code === 'not_found') return finish(framing.end(ended))
       warn(error)
       breakOff()
+    } finally {
+      group?.leave()
     }
   }
 
@@ -163,11 +224,11 @@ function createReading(deps: ReadingDeps, sink: Sink, frames: AnswerFrames) {
     }
     const row = rowIn(event, message.id)
     if (!row) return
-    if (state !== 'live' || !segment.isNext(row.idx)) stale()
+    if (state !== 'live' || !framing.isNext(row.idx)) stale()
     else {
-      write(segment.live(row))
+      write(framing.live(row))
       // Whether its transaction has more rows is not in the event.
-      if (segment.isWaiting()) stale()
+      if (framing.isWaiting()) stale()
     }
   }
 
@@ -205,57 +266,6 @@ function createReading(deps: ReadingDeps, sink: Sink, frames: AnswerFrames) {
 /** What a stream gets when it is connected. */
 function createPlace(): { send: SendPart; leave: () => void } {
   return { send: async () => false, leave: () => {} }
-}
-
-/** The rows of one stream on their way to frames. */
-function createSegment(after: number | undefined, frames: AnswerFrames) {
-  const steps = createAnswerSteps()
-  /** The instant of the last row, if it was read from the database. */
-  let last_at: Micros | undefined
-
-  function frameOf({ idx, row }: Pick<WrittenPiece, 'idx' | 'row'>): string {
-    const step = steps.next({ idx, row })
-    return step && idx > (after ?? -1) ? frames.row(step) : ''
-  }
-
-  /** Whether the segment has ended before this row. Waits before the segment, and all of a whole answer, are over. */
-  function isEndBefore({ idx, at }: WrittenPiece): boolean {
-    return after !== undefined && idx > after + 1 && steps.isWaiting() && at !== last_at
-  }
-
-  const wait = async (text: string) => ({
-    text: text + (await frames.wait(steps.waitingCalls(), steps.next_idx() - 1)),
-    isOver: true,
-  })
-
-  return {
-    isWaiting: steps.isWaiting,
-    isNext: (idx: number) => idx === steps.next_idx(),
-    /** The number of the next row to read: of the last one again, if its instant is needed. */
-    from: () => (steps.isWaiting() && last_at === undefined ? steps.next_idx() - 1 : steps.next_idx()),
-
-    live(row: { idx: number; row: string | PartChange }): string {
-      last_at = undefined
-      return frameOf(row)
-    },
-
-    /** The frames of a page. @returns `isOver` with the end of the segment, or of the answer */
-    async page({ message, rows, is_whole }: WrittenPage): Promise<{ text: string; isOver: boolean }> {
-      let text = ''
-      for (const row of rows) {
-        if (row.idx < steps.next_idx()) last_at = row.at
-        else {
-          if (isEndBefore(row)) return wait(text)
-          text += frameOf(row)
-          last_at = row.at
-        }
-      }
-      if (!is_whole) return { text, isOver: false }
-      if (!isUnderWay(message)) return { text: text + frames.end(message), isOver: true }
-      if (message.status !== 'waiting') return { text, isOver: false }
-      return wait(text)
-    },
-  }
 }
 
 /** The row of an event, if it is one of this message. */

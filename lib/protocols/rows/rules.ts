@@ -11,6 +11,14 @@ export interface AnswerRow {
 /** A call of a tool, as its rows have made it so far. */
 export type CallPart = Extract<Part, { type: 'tool' }>
 
+/**
+ * Whether the input of a call is known, which clients take once. That of a call that the provider runs may come behind its first
+ * row; it has none if the call ends before.
+ */
+export function hasInput(call: CallPart | undefined): boolean {
+  return call !== undefined && (!call.by_provider || call.input !== undefined || call.state !== 'running')
+}
+
 /** What a row adds to an answer. `before` is the part as it was, if it had begun; a text has its begin, whether
  * it is the first one of the answer, and `from`: its place in all text, in UTF-16 units. */
 export type RowStep =
@@ -30,6 +38,10 @@ export interface AnswerSteps {
   isWaiting(): boolean
   /** The calls on which participants decide after the rows so far, in their order. */
   waitingCalls(): CallPart[]
+  /** Where it is: a value that does not change. */
+  save(): unknown
+  /** Goes on where other steps of the same answer have saved. */
+  restore(saved: unknown): void
 }
 
 /** How far the steps of an answer have come. */
@@ -40,6 +52,12 @@ interface Place {
   /** The text that is open. */
   text: number | undefined
   length: number
+}
+
+interface SavedSteps {
+  parts: ReadonlyMap<number, Part>
+  calls: ReadonlySet<CallPart['id']>
+  place: Place
 }
 
 /** Creates the steps of an answer, before its first row. */
@@ -80,6 +98,13 @@ export function createAnswerSteps(): AnswerSteps {
     next_idx: () => place.next,
     isWaiting: () => callsIn(['waiting']).length > 0 && callsIn(GOING_ON).length === 0,
     waitingCalls: () => callsIn(['waiting']),
+    save: (): SavedSteps => ({ parts: new Map(parts), calls: new Set(calls), place: { ...place } }),
+    restore(saved) {
+      const before = saved as SavedSteps
+      for (const [id, part] of before.parts) parts.set(id, part)
+      for (const id of before.calls) calls.add(id)
+      Object.assign(place, before.place)
+    },
   }
 }
 
@@ -104,19 +129,51 @@ export function listSegmentEnds(rows: readonly AnswerRow[]): number[] {
   })
 }
 
-/**
- * The end of the segment in which a client has decided on these calls: the last one at which all of them wait, else one of them,
- * else the last one of all; -1 without any.
- */
-export function findEndOf(rows: readonly AnswerRow[], callIds: ReadonlySet<string>): number {
-  const ends = new Set(listSegmentEnds(rows))
+/** The calls on which participants decide after these rows. */
+export function listWaitingCalls(rows: readonly AnswerRow[]): CallPart[] {
   const steps = createAnswerSteps()
-  const best = { count: 0, idx: [...ends].at(-1) ?? -1 }
+  for (const row of rows) steps.next(row)
+  return steps.waitingCalls()
+}
+
+/** Where the decisions of one request are among the rows of an answer. */
+export interface DecisionPlace {
+  /**
+   * The end of the segment in which the client has decided: the last one before the decisions at which all of the calls wait, else
+   * one of them, else the last one before them; -1 without any.
+   */
+  after: number
+  /** The row of the last decision: what the client is sent does not end before it. -1 while nothing is decided. */
+  decided: number
+  /** The last end before that row: others may have decided on some of the calls since `after`. */
+  last_end: number
+}
+
+/** Finds the decisions on these calls, of any user: a repeated request gets the same place. */
+export function findDecisions(rows: readonly AnswerRow[], callIds: ReadonlySet<string>): DecisionPlace {
+  const decided = findDecided(rows, callIds)
+  const ends = listSegmentEnds(rows).filter((idx) => decided < 0 || idx < decided)
+  const last_end = ends.at(-1) ?? -1
+  const best = { count: 0, idx: last_end }
+  const isEnd = new Set(ends)
+  const steps = createAnswerSteps()
   for (const { idx, row } of rows) {
     steps.next({ idx, row })
-    if (!ends.has(idx)) continue
+    if (!isEnd.has(idx)) continue
     const count = steps.waitingCalls().filter(({ call_id }) => callIds.has(call_id)).length
     if (count > 0 && count >= best.count) Object.assign(best, { count, idx })
   }
-  return best.idx
+  return { after: best.idx, decided, last_end: decided < 0 ? best.idx : last_end }
+}
+
+/** The last row with which one of these calls waits no longer; -1 without one. */
+function findDecided(rows: readonly AnswerRow[], callIds: ReadonlySet<string>): number {
+  const steps = createAnswerSteps()
+  const isDecision = (step: RowStep | undefined) =>
+    step?.type === 'part' &&
+    step.part.type === 'tool' &&
+    callIds.has(step.part.call_id) &&
+    (step.before as CallPart | undefined)?.state === 'waiting' &&
+    step.part.state !== 'waiting'
+  return rows.reduce((last, row) => (isDecision(steps.next(row)) ? row.idx : last), -1)
 }

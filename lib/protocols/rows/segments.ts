@@ -5,8 +5,9 @@ import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { isUnderWay } from '../../core/message-status.ts'
 import type { Protocol } from '../../metrics/protocols.ts'
-import { openAnswer, type Span } from './following.ts'
-import { createAnswerSteps, findEndOf, listSegmentEnds, type RowStep } from './rules.ts'
+import { openAnswer } from './following.ts'
+import type { Span } from './framing.ts'
+import { createAnswerSteps, findDecisions, listSegmentEnds, type RowStep } from './rules.ts'
 
 /** Rows of an answer between two waits for participants. */
 export interface Segment {
@@ -34,28 +35,24 @@ export async function readSegments(ctx: Context, actor: Actor, messageId: string
   return { message, rows, segments: toSegments(message, rows) }
 }
 
-/** An answer with all its rows. @throws ChatError `not_found` */
+/**
+ * An answer with all its rows.
+ *
+ * @param before the first rows, if they were read before: rows never change
+ * @throws ChatError `not_found`
+ */
 export async function readAllRows(
   ctx: Context,
   actor: Actor,
   messageId: string,
+  before: readonly WrittenPiece[] = [],
 ): Promise<Omit<ReadAnswer, 'segments'>> {
-  const rows: WrittenPiece[] = []
+  const rows = [...before]
   for (;;) {
     const page = await readRows.run(ctx, actor, messageId, { from: rows.length, limit: MAX_ROWS })
     rows.push(...page.rows)
     if (page.is_whole || page.rows.length === 0) return { message: page.message, rows }
   }
-}
-
-/** The number of the row behind which the segment begins that follows a decision on these calls. @throws ChatError `not_found` */
-export async function findSegmentOf(
-  ctx: Context,
-  actor: Actor,
-  messageId: string,
-  callIds: ReadonlySet<string>,
-): Promise<number> {
-  return findEndOf((await readAllRows(ctx, actor, messageId)).rows, callIds)
 }
 
 function toSegments(message: Written, rows: readonly WrittenPiece[]): Segment[] {
@@ -73,10 +70,10 @@ function toSegments(message: Written, rows: readonly WrittenPiece[]): Segment[] 
   return segments
 }
 
-/** The number, from 1, of the segment that follows a decision on these calls; of the one that waits for them, while it does. */
+/** The number, from 1, of the segment in which these calls are decided; while none is, of the one that waits for them. */
 export function segmentAfter({ rows, segments }: ReadAnswer, callIds: ReadonlySet<string>): number {
-  const end = findEndOf(rows, callIds)
-  const next = segments.findIndex(({ after }) => after === end)
+  const { last_end } = findDecisions(rows, callIds)
+  const next = segments.findIndex(({ after }) => after === last_end)
   return next < 0 ? segments.length : next + 1
 }
 

@@ -39,6 +39,7 @@ export const send = route({
       ...service.withoutHistory(body),
       ...VERSION(headers),
       idempotency_key,
+      host: headers.get('host') ?? undefined,
     })
   },
 })

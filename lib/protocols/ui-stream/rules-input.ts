@@ -1,7 +1,7 @@
 import { ChatError, invalid } from '../../core/errors.ts'
 import { isId } from '../../core/schema.ts'
 import { toMessageId } from '../chats/rules.ts'
-import { toAttachmentId } from '../chats/rules-files.ts'
+import { type FileAddresses, toAttachmentId } from '../chats/rules-files.ts'
 import type { UiChatRequest, UiMessageInput, UiPartInput } from './schema.ts'
 
 /** What a client wants: an answer, or that calls of tools are decided. */
@@ -53,7 +53,10 @@ function withoutContent(part: unknown): unknown {
  * @throws ChatError `validation_failed` without a question, and for a file that is not of the service; `not_found` for decisions
  *   in a message that is not of the service
  */
-export function readWish({ messages = [], message, trigger, messageId, attachment_ids }: UiChatRequest): UiWish {
+export function readWish(
+  { messages = [], message, trigger, messageId, attachment_ids }: UiChatRequest,
+  addresses: FileAddresses,
+): UiWish {
   const all = message ? [message] : messages
   if (trigger !== 'regenerate-message') {
     const answered = findDecided(all, messageId)
@@ -64,7 +67,7 @@ export function readWish({ messages = [], message, trigger, messageId, attachmen
   const kind = trigger === 'regenerate-message' ? 'again' : messageId === undefined ? 'ask' : 'edit'
   const content = textOf(question?.parts ?? [])
   if (kind !== 'again' && !question) throw invalid('messages', 'must end with a message of the user')
-  const files = [...(attachment_ids ?? []), ...filesIn(question?.parts ?? [])]
+  const files = [...(attachment_ids ?? []), ...filesIn(question?.parts ?? [], addresses)]
   return {
     kind,
     content,
@@ -101,5 +104,5 @@ const textOf = (parts: readonly UiPartInput[]) =>
   parts.flatMap(({ type, text }) => (type === 'text' && text ? text : [])).join('\n')
 
 /** The files of a message, by ids. @throws ChatError `validation_failed` for one that is not of the service */
-const filesIn = (parts: readonly UiPartInput[]) =>
-  parts.flatMap(({ type, url = '' }) => (type === 'file' ? toAttachmentId(url) : []))
+const filesIn = (parts: readonly UiPartInput[], addresses: FileAddresses) =>
+  parts.flatMap(({ type, url = '' }) => (type === 'file' ? toAttachmentId(url, addresses) : []))

@@ -27,19 +27,26 @@ export function toUiMessages(message: Message, { urlOf, variants, running_id }: 
     ...(others && { variants: others }),
   }
   const own: UiMessage = { id, role: isPerson ? 'user' : 'assistant', metadata, parts: partsOf(message, urlOf) }
-  const question = prompt ? [toQuestion(message, prompt)] : []
+  const question = prompt ? [toQuestion(message, prompt, urlOf)] : []
   return id === running_id ? question : [...question, own]
 }
 
-function toQuestion({ id, requested_by, created_at }: Message, text: string): UiMessage {
+function toQuestion(message: Message, text: string, urlOf: Shown['urlOf']): UiMessage {
+  const { id, requested_by, created_at } = message
   const metadata = { ...(requested_by !== undefined && { author_user_id: requested_by }), created_at }
-  return { id: promptId(id), role: 'user', metadata, parts: [{ type: 'text', text }] }
+  return { id: promptId(id), role: 'user', metadata, parts: [...filesOf(message, urlOf), { type: 'text', text }] }
 }
 
-function partsOf({ role, content, parts, attachments = [] }: Message, urlOf: Shown['urlOf']): UiPart[] {
-  const files = attachments
+/** The files that were sent with a message; those that an assistant has made are parts. */
+const filesOf = ({ attachments = [] }: Message, urlOf: Shown['urlOf']): UiPart[] =>
+  attachments
     .filter(({ generated }) => !generated)
     .map(({ id, name, type }) => ({ type: 'file', url: urlOf(id), mediaType: type, filename: name }))
+
+function partsOf(message: Message, urlOf: Shown['urlOf']): UiPart[] {
+  const { role, prompt, content, parts } = message
+  // The question has its own.
+  const files = prompt ? [] : filesOf(message, urlOf)
   const begin = role === 'assistant' ? [{ type: 'step-start' }] : []
   const said = parts ? parts.flatMap((part) => toUiParts(part, urlOf)) : textPart(content)
   return [...begin, ...files, ...said]

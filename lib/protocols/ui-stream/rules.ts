@@ -1,7 +1,7 @@
 import type { Written } from '../../chat/answers/service-rows.ts'
 import { formatEvent } from '../../core/sse-format.ts'
-import type { AnswerFrames } from '../rows/following.ts'
-import type { CallPart, RowStep } from '../rows/rules.ts'
+import type { AnswerFrames } from '../rows/framing.ts'
+import { type CallPart, hasInput, type RowStep } from '../rows/rules.ts'
 import { callFailureText, failureText, isFailedState } from '../rows/rules-texts.ts'
 import type { UiFrame } from './schema-frames.ts'
 
@@ -17,7 +17,7 @@ export interface UiOptions {
 
 /** The frames of an answer as text. */
 export function createUiFrames(message: Written, options: UiOptions): AnswerFrames {
-  const { begin, row, wait, end } = createUiWriter(message, options)
+  const { begin, row, wait, end, save, restore } = createUiWriter(message, options)
   const toText = (frames: readonly UiFrame[]) => frames.map((frame) => formatEvent({ data: JSON.stringify(frame) }))
   const last = (frames: readonly UiFrame[]) => [...toText(frames), DONE].join('')
   return {
@@ -25,15 +25,23 @@ export function createUiFrames(message: Written, options: UiOptions): AnswerFram
     row: (step) => toText(row(step)).join(''),
     wait: (calls) => last(wait(calls)),
     end: (ended) => last(end(ended)),
+    save,
+    restore,
   }
 }
 
 const DONE = formatEvent({ data: '[DONE]' })
 
+interface Open {
+  kind: 'text' | 'reasoning'
+  part_id: number
+  id: string
+}
+
 /** Writes an answer as frames, which are a function of its rows alone. What is open is closed before anything else begins. */
 export function createUiWriter(message: Written, { is_old, is_continued, urlOf }: UiOptions) {
   /** The text or the reasoning that is open, by its id in the stream. */
-  let open: { kind: 'text' | 'reasoning'; part_id: number; id: string } | undefined
+  let open: Open | undefined
   let isEmpty = true
 
   function close(): UiFrame[] {
@@ -86,6 +94,12 @@ export function createUiWriter(message: Written, { is_old, is_continued, urlOf }
       return is_continued ? [start] : [start, { type: 'start-step' }]
     },
     row,
+    save: () => ({ open, isEmpty }),
+    restore(saved: unknown): void {
+      const before = saved as { open: Open | undefined; isEmpty: boolean }
+      open = before.open
+      isEmpty = before.isEmpty
+    },
     /** @param calls those that wait */
     wait(calls: readonly CallPart[]): UiFrame[] {
       // Nothing was decided: the client asks again.
@@ -133,19 +147,26 @@ function dataFrame({ name, key, data = null }: PartOf<'data'>): UiFrame {
 const RUN_HERE = { dynamic: true, providerExecuted: true } as const
 
 function toolFrames(call: CallPart, before: CallPart | undefined, isOld: boolean): UiFrame[] {
-  const begun = before ? [] : beginFrames(call)
+  const begun = [
+    ...(before ? [] : startFrames(call)),
+    ...(hasInput(call) && !hasInput(before) ? inputFrames(call) : []),
+  ]
   if (call.state === before?.state) return begun
   const decided = before?.state === 'waiting' ? decidedFrames(call) : []
   return [...begun, ...decided, ...stateFrames(call, isOld)]
 }
 
-function beginFrames({ call_id: toolCallId, name: toolName, title, input = {} }: CallPart): UiFrame[] {
-  const call = { toolCallId, toolName, ...(title !== undefined && { title }), ...RUN_HERE }
-  return [
-    { type: 'tool-input-start', ...call },
-    { type: 'tool-input-available', ...call, input },
-  ]
-}
+const startFrames = (call: CallPart): UiFrame[] => [{ type: 'tool-input-start', ...headOf(call) }]
+
+const inputFrames = ({ input = {}, ...call }: CallPart): UiFrame[] => [
+  { type: 'tool-input-available', ...headOf(call), input },
+]
+
+const headOf = ({ call_id: toolCallId, name: toolName, title }: CallPart) => ({
+  ...{ toolCallId, toolName },
+  ...(title !== undefined && { title }),
+  ...RUN_HERE,
+})
 
 function stateFrames(call: CallPart, isOld: boolean): UiFrame[] {
   const { call_id: toolCallId, state, output = null } = call

@@ -76,6 +76,8 @@ export const UiChatRequest = v.object({
   ...UiChatInput.entries,
   idempotency_key: v.optional(IdempotencyKey),
   ui_version: Version,
+  /** By which the client calls: its files may be named by addresses there. */
+  host: v.optional(opaque(MAX_LENGTH.url)),
 })
 export type UiChatRequest = v.InferOutput<typeof UiChatRequest>
 

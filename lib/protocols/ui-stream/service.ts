@@ -7,12 +7,13 @@ import { digest } from '../../core/ids.ts'
 import { isId } from '../../core/schema.ts'
 import { useCase } from '../../core/use-case.ts'
 import { askInChat, STREAMED_ASKING } from '../chats/asking.ts'
+import { fileAddressesOf } from '../chats/file-addresses.ts'
 import { assertInChat } from '../chats/finding.ts'
 import { isChatName } from '../chats/rules.ts'
 import { stopInChat } from '../chats/stopping.ts'
 import { findRunning } from '../chats/store-place.ts'
-import { decideAndFollow } from '../rows/deciding.ts'
-import { openAnswer, type Span } from '../rows/following.ts'
+import { type DecidedAnswer, decideAndFollow } from '../rows/deciding.ts'
+import { openAnswer } from '../rows/following.ts'
 import { urlsOf } from '../rows/urls.ts'
 import { createUiFrames } from './rules.ts'
 import { readWish } from './rules-input.ts'
@@ -31,7 +32,7 @@ export const openSend = useCase({
   input: UiChatRequest,
   errors: STREAMED_ASKING,
   run: async (ctx, actor, request): Promise<Opening> => {
-    const wish = readWish(request)
+    const wish = readWish(request, fileAddressesOf(ctx.config, request.host))
     return withPlace(ctx, actor, async (place) => {
       const asked = await askFor(ctx, actor, request, wish)
       return stream(ctx, actor, asked.message_id, { ...asked, ui_version: request.ui_version, place })
@@ -45,11 +46,11 @@ async function askFor(
   actor: Actor,
   { id: name, conversation_id, assistant, idempotency_key }: UiChatRequest,
   wish: ReturnType<typeof readWish>,
-): Promise<{ message_id: string; span?: Span }> {
+): Promise<DecidedAnswer | { message_id: string }> {
   if (wish.kind === 'decide') {
     const { message_id, decisions } = wish
     await assertInChat(ctx, actor, name, message_id)
-    return decideAndFollow(ctx, actor, message_id, decisions)
+    return decideAndFollow(ctx, actor, message_id, { decisions })
   }
   const { new_id, ...question } = wish
   const key = idempotency_key ?? (new_id ? keyOf(name, new_id) : undefined)
@@ -111,13 +112,26 @@ export const stop = useCase({
 
 const HEADERS = [['x-vercel-ai-ui-message-stream', 'v1']] as const
 
+/** What of an answer is streamed, and to which client. */
+interface UiStreamed extends Partial<Omit<DecidedAnswer, 'message_id'>> {
+  ui_version: string | undefined
+  place?: StreamPlace
+}
+
 function stream(
   ctx: Context,
   actor: Actor,
   messageId: string,
-  { span = 'all', ui_version, place }: { span?: Span; ui_version?: string | undefined; place?: StreamPlace },
+  { span = 'all', rows, ui_version, place }: UiStreamed,
 ): Promise<Opening> {
   const options = { is_old: ui_version === '5', is_continued: span !== 'all', urlOf: urlsOf(ctx.config) }
-  const frames = (message: Parameters<typeof createUiFrames>[0]) => createUiFrames(message, options)
-  return openAnswer(ctx, actor, messageId, { protocol: 'ui_stream', headers: HEADERS, span, place, frames })
+  return openAnswer(ctx, actor, messageId, {
+    protocol: 'ui_stream',
+    headers: HEADERS,
+    span,
+    place,
+    rows,
+    shared_as: options.is_old ? 'ui 5' : 'ui',
+    frames: (message) => createUiFrames(message, options),
+  })
 }

@@ -7,7 +7,7 @@ import type { Database, Primitive, Queries, Row } from '../database.ts'
 import { assertExact, listMigrations } from '../schema/migrate.ts'
 import { among, literal, name, type Sql, sql, subjectOf } from '../sql.ts'
 import { usersIn } from './conversation-rows.ts'
-import { allowPauses, listErased, withoutErased, withoutErasedTitles, withoutLocal } from './export.ts'
+import { allowPauses, listErased, toArchived, withoutErased, withoutErasedTitles } from './export.ts'
 import { type Counts, type Line, PAGE, type Progress, VERSION } from './format.ts'
 
 /** The messages of one step: with a file each, and texts of the greatest length, they still fit into the memory. */
@@ -106,7 +106,7 @@ function createTeller(write: Write, onProgress: Progress) {
     say,
     async tell(table: string, rows: Row[]): Promise<void> {
       if (rows.length === 0) return
-      await say(...rows.map((row) => ({ table, row: withoutLocal(table, row) })))
+      await say(...rows.map((row) => ({ table, row: toArchived(table, row) })))
       counts[table] = (counts[table] ?? 0) + rows.length
       onProgress(table, counts[table]!)
       for (const row of rows) {

@@ -37,7 +37,7 @@ export async function exportArchive(
         counts[table] = 0
         for (let page = await readPage(queries, table, key); page.length > 0; ) {
           const rows = await withoutTexts(queries, table, page, erased)
-          await say(...rows.map((row) => ({ table, row: withoutLocal(table, row) })))
+          await say(...rows.map((row) => ({ table, row: toArchived(table, row) })))
           counts[table] += page.length
           onProgress(table, counts[table])
           page = await readPage(queries, table, key, page.at(-1))
@@ -68,10 +68,15 @@ function readPage(db: Queries, table: string, key: string[], after?: Row): Promi
   return db.all(sql`SELECT * FROM ${name(table)} AS one ${rows} ORDER BY ${columns} LIMIT ${literal(PAGE)}`)
 }
 
-/** A row without the columns of one kind of database. */
-export function withoutLocal(table: string, row: Row): Row {
+/**
+ * A row as archives have it: without the columns of one kind of database. Answers have the mark of generated text, as their readers
+ * get it; in the database their role is that.
+ */
+export function toArchived(table: string, row: Row): Row {
   const local = LOCAL_COLUMNS[table] ?? []
-  return Object.fromEntries(Object.entries(row).filter(([name]) => !local.includes(name)))
+  const archived = Object.fromEntries(Object.entries(row).filter(([name]) => !local.includes(name)))
+  const isMarked = table === 'messages' && 'generated' in row && row.role === 'assistant' && row.deleted_at === null
+  return isMarked ? { ...archived, generated: 1 } : archived
 }
 
 /** The tables, besides the messages, with what goes with the texts of an erased author. */

@@ -46,6 +46,7 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['message_revisions', 'message_id', 'replaced_at'],
   ['message_chunks', 'message_id', 'idx'],
   ['answers_under_way', 'message_id'],
+  ['answer_runs', 'message_id'],
   ['tool_calls', 'id'],
   ['approval_votes', 'id'],
   ['idempotency_keys', 'user_id', 'name'],

@@ -15,6 +15,7 @@ const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'ca
   answer_feedback: 'message_id',
   message_revisions: 'message_id',
   message_chunks: 'message_id',
+  answer_runs: 'message_id',
   tool_calls: 'conversation_id',
   approval_votes: 'call_id',
   idempotency_keys: 'message_id',

@@ -1,5 +1,5 @@
 import type { TransactionOptions, Writing } from '../database.ts'
-import { isConnectionGone, isReadOnly, toStorageFailure } from '../errors.ts'
+import { isAfterFailure, isConnectionGone, isReadOnly, toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'
 import { type PgPoolClient, timeoutSettings, UNLIMITED_QUERY_MS } from './pool.ts'
 import type { Connections } from './servers.ts'
@@ -62,7 +62,7 @@ export function createTransactions(
           () => client.release(),
           (broken) => client.release(broken),
         )
-      throw error
+      throw firstFailure(error, state)
     }
   }
 
@@ -83,6 +83,14 @@ interface TransactionState {
   over: boolean
   lost?: unknown
   deferred: Promise<unknown>[]
+}
+
+/**
+ * The failure of a transaction whose work has met `error`. Statements are sent without waiting for each other: the work may
+ * have met one behind that which failed.
+ */
+export function firstFailure(error: unknown, { lost }: TransactionState): unknown {
+  return isAfterFailure(error) ? (lost ?? error) : error
 }
 
 /** The queries of a transaction, and its state. */

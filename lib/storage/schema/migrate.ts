@@ -143,9 +143,16 @@ async function createSchema(tx: Queries, schema: string): Promise<void> {
   if (!exists) await tx.run(statement(`CREATE SCHEMA "${schema}"`))
 }
 
+/** The checksums of this program: each step of a migration compares those of all that are applied. */
+const CHECKSUMS: Record<Dialect, WeakMap<Migration, string>> = { sqlite: new WeakMap(), postgresql: new WeakMap() }
+
 /** What a database stores of an applied migration. */
 export function toChecksum(migration: Migration, dialect: Dialect): string {
-  return digest(migration.statements(COLUMN_TYPES[dialect], dialect).join(';\n'))
+  const known = CHECKSUMS[dialect].get(migration)
+  if (known !== undefined) return known
+  const checksum = digest(migration.statements(COLUMN_TYPES[dialect], dialect).join(';\n'))
+  CHECKSUMS[dialect].set(migration, checksum)
+  return checksum
 }
 
 /** @returns the applied migrations */

@@ -89,6 +89,9 @@ import { variantsOfAnswers } from './0099-variants-of-answers.ts'
 import { authorization } from './0100-authorization.ts'
 import { answersByArrival } from './0101-answers-by-arrival.ts'
 import { failingWebhooks } from './0102-failing-webhooks.ts'
+import { runsAndDeciders } from './0103-runs-and-deciders.ts'
+import { approvalsThatWait } from './0104-approvals-that-wait.ts'
+import { guestUses } from './0105-guest-uses.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -215,6 +218,9 @@ export const MIGRATIONS: readonly Migration[] = [
   authorization,
   answersByArrival,
   failingWebhooks,
+  runsAndDeciders,
+  approvalsThatWait,
+  guestUses,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

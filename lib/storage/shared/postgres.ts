@@ -3,7 +3,7 @@ import { toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'
 import type { PgResult } from '../postgres/pool.ts'
 import { numbered, toQueries } from '../postgres/statements.ts'
-import { openTransaction } from '../postgres/transaction.ts'
+import { firstFailure, openTransaction } from '../postgres/transaction.ts'
 import { type Sql, sql } from '../sql.ts'
 import type { HostClient, SharedResult } from './client.ts'
 import { createSharedDatabase } from './database.ts'
@@ -52,7 +52,7 @@ export async function shareWithPostgres<T>(
     control: (text) => sendInTurn(text, []),
     runWork: async (run) => {
       const { tx, state } = openTransaction(query, names)
-      const value = await run(tx)
+      const value = await run(tx).catch((error) => Promise.reject(firstFailure(error, state)))
       await Promise.all(state.deferred)
       if (state.lost) throw state.lost
       state.over = true

@@ -90,10 +90,10 @@ describeOnEachDatabase('photos that the host has of its people', (openUrl) => {
       await called('odd')
       expect(await stored(user_id)).toEqual({ avatar_url: PHOTO, display_name: 'Odd' })
       for (const call of [
-        users.ensure(OPERATOR, { subject: 'odd', avatar_url }),
-        service.chat.system('odd', { avatar_url }),
+        () => users.ensure(OPERATOR, { subject: 'odd', avatar_url }),
+        () => service.chat.system('odd', { avatar_url }),
       ])
-        await expect(call).rejects.toMatchObject({ code: 'validation_failed', errors: [{ path: 'avatar_url' }] })
+        await expect(call()).rejects.toMatchObject({ code: 'validation_failed', errors: [{ path: 'avatar_url' }] })
     },
   )
 

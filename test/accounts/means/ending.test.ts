@@ -86,7 +86,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
   const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
   const mailTo = async (to: string): Promise<Mail> => {
-    await expect.poll(() => mails.some((each) => each.to === to), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => mails.some((each) => each.to === to), { timeout: 30_000 }).toBe(true)
     return mails.splice(
       mails.findIndex((each) => each.to === to),
       1,
@@ -95,6 +95,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
 
   /** The number of each means that a user has, invites that can be accepted included. */
   async function countAll(userId: string): Promise<Record<Means, number>> {
+    await nextTurn()
     const { db } = innerState(service)
     const counts = Object.entries(ROWS).map(async ([name, { table, user, of, which = sql`1 = 1` }]) => {
       const row = await db.get<{ n: number }>(

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { grantCode } from '../../../lib/accounts/grants/codes.ts'
+import { insertClient, saveDocument, touchClient } from '../../../lib/accounts/oauth-clients/store.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeService } from '../../support/describe-service.ts'
@@ -16,7 +17,8 @@ describeService('clients of the operator', (service) => {
     const client = await service.chat.oauthClients.create(OPERATOR, input)
     expect(client).toEqual({ ...input, client_id: expect.any(String), created_at: expect.any(String) })
     const other = await service.chat.oauthClients.create(OPERATOR, { ...input, name: 'Other' })
-    expect((await service.chat.oauthClients.list(OPERATOR)).clients).toEqual([other, client])
+    const listed = (each: object, grants = 0) => ({ ...each, kind: 'operator', grants })
+    expect((await service.chat.oauthClients.list(OPERATOR)).clients).toEqual([listed(other), listed(client)])
     const ctx = innerState(service)
     const actor = await service.chat.users.actor(ada)
     const allowed = { client_name: 'Editor', client_host: 'app.example', redirect_uri: 'https://app.example/callback' }
@@ -28,12 +30,64 @@ describeService('clients of the operator', (service) => {
     expect(await grants()).toHaveLength(3)
     await service.chat.oauthClients.remove(OPERATOR, client.client_id)
     expect(await grants()).toEqual([{ client_id: other.client_id }])
-    expect((await service.chat.oauthClients.list(OPERATOR)).clients).toEqual([other])
+    expect((await service.chat.oauthClients.list(OPERATOR)).clients).toEqual([listed(other, 1)])
     const { entries } = await service.chat.audit.list(OPERATOR, { act: 'oauth_client.deleted' })
     expect(entries).toMatchObject([{ subject_id: client.client_id, detail: { grants: 2 } }])
     // Once more is no error, and writes nothing.
     await service.chat.oauthClients.remove(OPERATOR, client.client_id)
     expect((await service.chat.audit.list(OPERATOR, { act: 'oauth_client.deleted' })).entries).toHaveLength(1)
+  })
+
+  it('are listed before those of others that users have allowed something', async () => {
+    const ctx = innerState(service)
+    const actor = await service.chat.users.actor(ada)
+    const redirect_uri = 'https://app.example/callback'
+    const document = {
+      client_id: 'https://app.example/client.json',
+      name: 'App',
+      redirect_uris: [redirect_uri],
+      auth_methods: ['none' as const],
+    }
+    const registered = {
+      client_id: ctx.id(),
+      kind: 'registered' as const,
+      name: 'Agent',
+      redirect_uris: [redirect_uri],
+    }
+    await ctx.write(async (tx) => {
+      await saveDocument(tx, document, { at: ctx.now(), fresh_until: ctx.now() })
+      await saveDocument(tx, { ...document, client_id: `${document.client_id}2` }, { at: ctx.now(), fresh_until: 0 })
+      await insertClient(tx, { ...registered, created_at: ctx.now() })
+      await insertClient(tx, { ...registered, client_id: ctx.id(), created_at: ctx.now() })
+      const allowed = { client_host: 'app.example', redirect_uri, scopes: ['chat:read' as const], code_challenge: 'x' }
+      for (const { client_id, name: client_name } of [document, registered, registered])
+        await grantCode(ctx, tx, actor, { ...allowed, client_id, client_name })
+      await touchClient(tx, registered.client_id, { at: ctx.now() + 1_000, pause: 0 })
+    })
+    const { clients } = await service.chat.oauthClients.list(OPERATOR)
+    expect(clients.filter(({ kind }) => kind !== 'operator')).toMatchObject([
+      {
+        client_id: registered.client_id,
+        kind: 'registered',
+        name: 'Agent',
+        grants: 2,
+        last_used_at: expect.any(String),
+      },
+      { client_id: document.client_id, kind: 'document', name: 'App', grants: 1 },
+    ])
+    expect(clients.slice(0, -2).every(({ kind }) => kind === 'operator')).toBe(true)
+
+    for (const [client_id, grants] of [
+      [document.client_id, 1],
+      [registered.client_id, 2],
+    ] as const) {
+      await service.chat.oauthClients.remove(OPERATOR, client_id)
+      expect(await ctx.db.all(sql`SELECT id FROM grants WHERE client_id = ${client_id}`)).toEqual([])
+      const { entries } = await service.chat.audit.list(OPERATOR, { act: 'oauth_client.deleted', limit: 1 })
+      expect(entries).toMatchObject([{ subject_id: client_id, detail: { grants } }])
+    }
+    const left = (await service.chat.oauthClients.list(OPERATOR)).clients
+    expect(left.filter(({ kind }) => kind !== 'operator')).toEqual([])
   })
 
   it.each([
@@ -52,7 +106,8 @@ describeService('clients of the operator', (service) => {
     expect(await codeOf(service.chat.oauthClients.list(actor))).toBe('forbidden')
     expect(await codeOf(service.chat.oauthClients.remove(actor, 'x'))).toBe('forbidden')
     const { clients } = await service.chat.oauthClients.list(OPERATOR)
-    const all = Array.from({ length: 101 - clients.length }, () => service.chat.oauthClients.create(OPERATOR, input))
+    const own = clients.filter(({ kind }) => kind === 'operator')
+    const all = Array.from({ length: 101 - own.length }, () => service.chat.oauthClients.create(OPERATOR, input))
     const settled = await Promise.allSettled(all)
     expect(settled.filter(({ status }) => status === 'rejected')).toMatchObject([{ reason: { code: 'conflict' } }])
   })

@@ -284,7 +284,8 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
         if (message.includes('mail'))
           logged.deliver({ id: '', kind: '', to: '', subject: message, text: '', token: 'a line of the log' })
       }
-      const broken = await startService(url, {
+      // On a database of its own: another process that shares it would send the mail.
+      const broken = await startService(await openUrl(), {
         ports: {
           log: { debug: say, info: say, warn: say, error: say },
           mail(mail) {
@@ -297,6 +298,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
       })
       // An address each: the next mail to one whose mail has just failed waits for half a minute.
       const email = `refused.${throwAt.replace(' ', '.')}@example.org`
+      await broken.chat.setup.run({ email: 'root@example.org', password: 'correct horse battery' })
       await broken.chat.users.create(OPERATOR, { username: email.split('@')[0]!, email })
       await broken.client().resets.request({ email })
       await logged.next()

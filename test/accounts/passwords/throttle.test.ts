@@ -335,9 +335,9 @@ describe('many sign-ins at once', () => {
         .catch((error: ChatError) => error.code === 'unavailable' && refused.push(error))
     // Of each account ten run, and sixty wait, which is less than the share of one.
     const all = times(18, (n) => times(70, () => attempt(`account-${n}`))).flat()
-    await vi.waitFor(() => expect(refused).toHaveLength(18 * 60 - 1_000))
+    await vi.waitFor(() => expect(refused).toHaveLength(18 * 60 - 1_000), { timeout: 30_000 })
     const last = attempt('somebody')
-    await vi.waitFor(() => expect(running.somebody).toBe(1))
+    await vi.waitFor(() => expect(running.somebody).toBe(1), { timeout: 30_000 })
     end.resolve()
     await Promise.all([...all, last])
     expect(refused).toHaveLength(18 * 60 - 1_000)

@@ -46,6 +46,9 @@ describeOnEachDatabase('a server key with the scope system', (openUrl) => {
     await ada.messages.postRoot(own.conversation_id, { content: 'seen by the host' })
     await stream.until('thread.new', (event) => JSON.stringify(event).includes('seen by the host'))
     await stream.close()
+    const { entries } = await service.chat.audit.list(OPERATOR, { act: 'user.created', limit: 1 })
+    const { keys } = await service.chat.serverKeys.list(OPERATOR)
+    expect(entries).toMatchObject([{ detail: { by: 'host', server_key: keys[0]!.id } }])
   })
 
   it("gets your own ids beside each event of the stream, live and replayed; a member's stream has none", async () => {

@@ -75,6 +75,8 @@ describeOnEachDatabase('a server key with the scope users', (openUrl) => {
     expect((await call(`POST ${BASE}/leaver/end-sessions`)).status).toBe(204)
     expect((await call(`POST ${BASE}/nobody/end-sessions`)).status).toBe(204)
     expect((await me()).status).toBe(401)
+    const { entries } = await service.chat.audit.list(OPERATOR, { act: 'session.ended', limit: 1 })
+    expect(entries).toMatchObject([{ detail: { reason: 'admin', server_key: expect.any(String) } }])
     expect((await call(`DELETE ${BASE}/leaver?messages=erase`)).status).toBe(204)
     expect((await call(`GET ${BASE}/leaver`)).status).toBe(404)
   })

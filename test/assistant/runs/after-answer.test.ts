@@ -24,11 +24,11 @@ function createHook() {
     },
     /** Answers the next question. */
     async decide(verdict?: AnswerVerdict): Promise<void> {
-      await vi.waitUntil(() => waiting.length > 0, { timeout: 20_000 })
+      await vi.waitUntil(() => waiting.length > 0, { timeout: 30_000 })
       waiting.shift()!(verdict)
     },
     /** Resolves when the host has been asked this often. */
-    untilAsked: (times: number) => vi.waitUntil(() => asked.length >= times, { timeout: 20_000 }),
+    untilAsked: (times: number) => vi.waitUntil(() => asked.length >= times, { timeout: 30_000 }),
   }
 }
 
@@ -220,7 +220,7 @@ describeOnEachDatabase('an answer about which the host is asked', (openUrl) => {
         await innerState(by).answers.renewLeases()
         return isTaken()
       },
-      { timeout: 20_000, interval: 50 },
+      { timeout: 30_000, interval: 50 },
     )
 
   it('is interrupted, with nothing of it, if the process dies while the hook is asked', async () => {
@@ -265,7 +265,7 @@ describeOnEachDatabase('an answer about which the host is asked', (openUrl) => {
     const actor = await next.service.chat.users.actor(ada.id)
     const get = (id: string) => next.service.chat.messages.get(actor, id)
     expect(await get(plain)).toMatchObject({ status: 'interrupted', content: '' })
-    await vi.waitUntil(async () => (await get(message_id)).status === 'complete', { timeout: 20_000 })
+    await vi.waitUntil(async () => (await get(message_id)).status === 'complete', { timeout: 30_000 })
     expect(next.hook.asked).toMatchObject([{ id: message_id, content: 'I look. \n\nSo it is.' }])
     await isSound(next.service)
   })

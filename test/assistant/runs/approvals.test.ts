@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, vi } from 'vitest'
 import type { ParticipantRole } from '../../../lib/core/access.ts'
-import { type ApprovalOptions, defineTool } from '../../../lib/index.ts'
+import { type ApprovalOptions, defineTool, OPERATOR } from '../../../lib/index.ts'
 import { exportConversation } from '../../../lib/storage/archive/conversation-export.ts'
 import { stopCopiedAnswers } from '../../../lib/storage/copied-answers.ts'
 import { sql } from '../../../lib/storage/sql.ts'
@@ -31,6 +31,9 @@ describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
   it('runs once it is approved, and the answer goes on', async () => {
     const { ada, call_id, message_id, conversation_id, untilEnded, calls, service } = await waiting({ by: 'asker' })
     expect(paid).toBe(0)
+    // Nobody may still decide on those.
+    expect((await ada.approvals.list({ mine: true, state: 'approved' })).approvals).toEqual([])
+    expect((await ada.approvals.list({ mine: true, state: 'waiting' })).approvals).toMatchObject([{ call_id }])
     expect((await ada.approvals.list({ mine: true })).approvals).toMatchObject([
       {
         call_id,
@@ -46,7 +49,17 @@ describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
     expect(await calls()).toMatchObject([{ state: 'done', output: 1 }])
     expect(paid).toBe(1)
     expect((await ada.approvals.get(call_id)).state).toBe('approved')
+    // Her erasure goes on: what she wrote is in no answer from its begin on.
+    const { db } = innerState(service)
+    const actor = await service.chat.users.actor(ada.id)
+    await db.write((tx) =>
+      tx.run(sql`INSERT INTO erased_authors (user_id, messages, erased_at) VALUES (${ada.id}, 'keep', 1)`),
+    )
+    const { votes } = await service.chat.approvals.get(actor, call_id)
+    expect(votes).toEqual([{ approve: true, at: expect.any(String) }])
+    await db.write((tx) => tx.run(sql`DELETE FROM erased_authors`))
     expect((await ada.approvals.list({ mine: true })).approvals).toEqual([])
+    expect((await ada.approvals.list({ state: 'approved' })).approvals).toMatchObject([{ call_id }])
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
@@ -79,7 +92,7 @@ describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
     const { untilWaiting } = await ask({ ada, conversation_id })
     await untilWaiting()
     await ada.approvals.decide(call_id, { approve: true })
-    await vi.waitUntil(async () => (await read()).status === 'complete', { timeout: 15_000 })
+    await vi.waitUntil(async () => (await read()).status === 'complete', { timeout: 30_000 })
   })
 
   it('refuses what a message that is written refuses', async () => {
@@ -181,7 +194,7 @@ describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
       mentions: { assistants: ['assistant'] },
     })
     const answer = answers![0]!.id
-    await vi.waitUntil(async () => (await ada.messages.get(answer)).status === 'waiting', { timeout: 15_000 })
+    await vi.waitUntil(async () => (await ada.messages.get(answer)).status === 'waiting', { timeout: 30_000 })
     await ada.messages.remove(asked)
     expect((await ada.messages.get(answer)).status).toBe('cancelled')
     const byGrace = await ask({ ada: grace, conversation_id })
@@ -218,7 +231,7 @@ describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
     const actor = await service.chat.users.actor(ada.id)
     const [one, ...rest] = approvals.map(({ call_id }) => call_id).reverse()
     await ada.approvals.decide(one!, { approve: true })
-    await vi.waitUntil(async () => (await calls())[0]!.state === 'done', { timeout: 10_000 })
+    await vi.waitUntil(async () => (await calls())[0]!.state === 'done', { timeout: 30_000 })
     expect((await calls()).map(({ state }) => state)).toEqual(['done', 'waiting', 'waiting'])
     await service.chat.approvals.decide(actor, rest, { approve: false })
     expect((await untilEnded()).status).toBe('complete')
@@ -278,7 +291,9 @@ describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
   })
 
   it('acts in no copy of a database', async () => {
-    const { service, read, call_id, ada, calls } = await waiting({ by: 'asker' })
+    const usage = { prompt_tokens: 700, completion_tokens: 50, total_tokens: 750 }
+    const script: ScriptedOptions['script'] = () => [call('pay'), { usage }]
+    const { service, read, call_id, ada, calls } = await waiting({ by: 'asker' }, { script })
     const { write, answers } = innerState(service)
     expect(await write((tx) => stopCopiedAnswers(tx))).toEqual({ answers: 1, approvals: 1 })
     expect(await codeOf(ada.approvals.decide(call_id, { approve: true }))).toBe('conflict')
@@ -288,5 +303,8 @@ describeOnEachDatabase('a call that waits for a decision', (openUrl) => {
     expect((await ada.approvals.get(call_id)).state).toBe('expired')
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     expect(paid).toBe(0)
+    // What the model has used before the copy was made counts.
+    const { rows } = await service.chat.usage.report(OPERATOR, { by: 'assistant' })
+    expect(rows).toMatchObject([{ answers: 1, prompt_tokens: 700, completion_tokens: 50 }])
   })
 })

@@ -7,7 +7,7 @@ import { innerState, type TestService } from '../../support/service.ts'
 import { ANY, ask, askIn, call, type ScriptedOptions, useServices } from './world.ts'
 
 /** Another node takes an answer within seconds. */
-const PATIENT = { timeout: 20_000 }
+const PATIENT = { timeout: 30_000 }
 
 /** A tool that never returns, what it was called with, and a way to let it return. */
 function createStuck(options: { idempotent?: boolean } = {}) {
@@ -42,7 +42,7 @@ describeOnEachDatabase('an answer with tools whose process dies', (openUrl) => {
         await innerState(by).answers.renewLeases()
         return isTaken()
       },
-      { timeout: 20_000, interval: 50 },
+      { timeout: 30_000, interval: 50 },
     )
 
   it('does not start a call again that may have happened, and drops its late result', async () => {
@@ -92,6 +92,24 @@ describeOnEachDatabase('an answer with tools whose process dies', (openUrl) => {
       await takeOver(nodes[attempt % 2]!, nodes[(attempt + 1) % 2]!, () => asked() === attempt + 1)
     await takeOver(nodes[0]!, nodes[1]!, async () => (await read()).status === 'interrupted')
     expect(asked()).toBe(4)
+  })
+
+  it('keeps the metadata of the steps before, whichever process goes on, and whoever ends it', async () => {
+    const { tool, runs, release } = createStuck({ idempotent: true })
+    const script: ScriptedOptions['script'] = ({ step }) =>
+      step === 1 ? [{ metadata: { mood: 'calm' } }, call('tool')] : ['So it is.']
+    const { service } = await start({ tools: { tool }, script })
+    const { service: other, requests } = await start({ tools: { tool }, script })
+    const { ada, conversation_id, untilEnded } = await askIn(service)
+    const { read: readSecond, ...second } = await ask({ ada, conversation_id })
+    await expect.poll(() => runs, PATIENT).toHaveLength(2)
+    await ada.answers.cancel(second.message_id)
+    expect(await readSecond()).toMatchObject({ status: 'cancelled', metadata: { mood: 'calm' } })
+    await takeOver(service, other, () => runs.length === 3)
+    release()
+    expect(await untilEnded()).toMatchObject({ status: 'complete', metadata: { mood: 'calm' } })
+    // The provider gets the metadata of the question, of which there is none.
+    expect(requests.map(({ step, metadata }) => ({ step, metadata }))).toEqual([{ step: 2, metadata: {} }])
   })
 
   it('is interrupted while the model writes a later step', async () => {

@@ -195,7 +195,7 @@ describeOnEachDatabase('an answer that calls tools', (openUrl) => {
     const { message_id } = await ask({ ada: grace, conversation_id })
     await ada.participants.remove(conversation_id, grace.id)
     open()
-    await vi.waitUntil(async () => (await ada.messages.get(message_id)).status === 'complete', { timeout: 15_000 })
+    await vi.waitUntil(async () => (await ada.messages.get(message_id)).status === 'complete', { timeout: 30_000 })
     const { parts } = await ada.messages.get(message_id)
     expect(parts![0]).toMatchObject({ type: 'tool', state: 'failed', error: { code: 'asker_left' } })
   })
@@ -227,7 +227,7 @@ describeOnEachDatabase('an answer that calls tools', (openUrl) => {
     await world.untilEnded()
     const { message_id } = await world.ada.messages.reply(world.message_id, { content: 'And?', role: 'assistant' })
     await vi.waitUntil(async () => (await world.ada.messages.get(message_id)).status === 'complete', {
-      timeout: 15_000,
+      timeout: 30_000,
     })
     const earlier = world.requests.at(-2)!.turns.find(({ parts }) => parts)!
     expect(earlier.parts![0]).toMatchObject({ type: 'tool', input: { q: 1 }, output: { answer: 'forty-two' } })
@@ -321,13 +321,13 @@ describeOnEachDatabase('an answer that calls tools', (openUrl) => {
     })
     await started
     await expect
-      .poll(async () => (await calls()).map(({ state }) => state), { timeout: 15_000 })
+      .poll(async () => (await calls()).map(({ state }) => state), { timeout: 30_000 })
       .toEqual(['running', 'waiting'])
     await ada.answers.cancel(message_id)
     expect((await untilEnded()).status).toBe('cancelled')
     expect((await calls()).map(({ state }) => state)).toEqual(['unknown', 'cancelled'])
     expect((await ada.approvals.list({})).approvals).toMatchObject([{ state: 'cancelled' }])
-    await expect.poll(() => aborted, { timeout: 15_000 }).toEqual([1])
+    await expect.poll(() => aborted, { timeout: 30_000 }).toEqual([1])
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, vi } from 'vitest'
 import type { AnswerPiece, Assistant, AssistantRequest } from '../../../lib/assistant/provider.ts'
 import type { DefinedTool, Ports } from '../../../lib/index.ts'
-import { startService, startThread, type TestService } from '../../support/service.ts'
+import { type ServiceOptions, startService, startThread, type TestService } from '../../support/service.ts'
 
 /** What the model says in each step. */
 export type Script = (request: AssistantRequest) => (AnswerPiece | Promise<AnswerPiece>)[]
@@ -18,7 +18,7 @@ export const call = (name: string, input: unknown = {}): AnswerPiece => ({ tool_
 /** A service whose assistant says what a script says, and what it was asked. */
 export async function startScripted(
   url: string,
-  { tools, script, assistant: settings = {}, ports, config: more }: ScriptedOptions,
+  { tools, script, assistant: settings = {}, ports, config: more, wrap }: ScriptedOptions,
 ): Promise<{ service: TestService; requests: AssistantRequest[] }> {
   const requests: AssistantRequest[] = []
   const assistant: Assistant = async function* (request) {
@@ -27,7 +27,8 @@ export async function startScripted(
     for (const piece of script(request)) yield await piece
   }
   const config = { ...more, assistant: { drain_seconds: 0, tools: Object.keys(tools), ...settings } }
-  return { service: await startService(url, { config, ports: { assistant, tools, ...ports } }), requests }
+  const service = await startService(url, { config, ports: { assistant, tools, ...ports }, ...(wrap && { wrap }) })
+  return { service, requests }
 }
 
 export interface ScriptedOptions {
@@ -36,6 +37,7 @@ export interface ScriptedOptions {
   assistant?: object
   config?: object
   ports?: Ports
+  wrap?: ServiceOptions['wrap']
 }
 
 /** Ada asks in a conversation in which Grace participates. */
@@ -52,7 +54,7 @@ export async function ask({
   const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'Why?', role: 'assistant' })
   const read = () => ada.messages.get(message_id)
   const until = (statuses: readonly string[]) =>
-    vi.waitUntil(async () => statuses.includes((await read()).status), { timeout: 15_000 })
+    vi.waitUntil(async () => statuses.includes((await read()).status), { timeout: 30_000 })
   return {
     message_id,
     read,

@@ -76,7 +76,7 @@ export async function whileAnswering<T>(
 }
 
 /** A client in a session that there is. */
-function clientOf({ port }: Service, headers: Record<string, string>): ChatClient {
+export function clientOf({ port }: Service, headers: Record<string, string>): ChatClient {
   return createChatClient({
     base_url: `http://127.0.0.1:${port}`,
     fetch: (url, init) => {
@@ -99,7 +99,8 @@ function countTokens({ content, status }: { content: string; status: string }): 
   return count
 }
 
-async function until(holds: () => boolean): Promise<void> {
+/** Waits for something that ends within {@link DRAIN_MS}. @throws Error if it does not */
+export async function until(holds: () => boolean): Promise<void> {
   const end = performance.now() + DRAIN_MS
   while (!holds()) {
     if (performance.now() > end) throw new Error('a token that is stored did not reach every reader')

@@ -33,7 +33,8 @@ function me({ headers }: Service): string {
   return httpRequest('GET', '/api/auth/me', { headers })
 }
 
-function assistantAt(port: number): NodeJS.ProcessEnv {
+/** The environment of a service whose assistant asks the model server at a port. */
+export function assistantAt(port: number): NodeJS.ProcessEnv {
   return {
     CHAT_ASSISTANT__PROVIDER: 'openai',
     CHAT_ASSISTANT__BASE_URL: `http://127.0.0.1:${port}/v1`,

@@ -3,7 +3,7 @@ import { type Filling, fillConversation } from '../filled/conversation.ts'
 import { cpuSeconds } from '../machine.ts'
 import { type Bench, interleaveWarm, oncePerBench, type Round, type Row } from '../row.ts'
 import { DATABASES } from '../servers/each-database.ts'
-import { inRoomOf, type Room } from './reads.ts'
+import { inRoomOf, type Room, type RoomOptions } from './reads.ts'
 
 type Call = () => Promise<void>
 
@@ -18,24 +18,30 @@ export interface MeasuredRoom extends Room {
  * Rows that measure the library on each database, in the process of the benchmark.
  *
  * @param measure fills the database. @returns the rounds of each row, by its name
+ * @param options of the service in the process
  */
 export function libraryRows<Name extends string>(
   rows: readonly (Omit<Row, 'name' | 'measure' | 'unavailable'> & { name: Name })[],
   measure: (room: MeasuredRoom) => Promise<Record<Name, Round[]>>,
+  options: RoomOptions = {},
 ): Row[] {
   return DATABASES.flatMap(({ suffix, on, unavailable, open }) => {
     const once = oncePerBench((bench) =>
       open((database, pids) =>
-        inRoomOf(database, (room) => {
-          const cpu = (call: Call) => cpuMillis(bench, pids, call)
-          const compare = (call: Call, peer: Call) =>
-            interleaveWarm(
-              bench.rounds,
-              () => cpu(call),
-              () => cpu(peer),
-            )
-          return measure({ ...room, bench, compare })
-        }),
+        inRoomOf(
+          database,
+          (room) => {
+            const cpu = (call: Call) => cpuMillis(bench, pids, call)
+            const compare = (call: Call, peer: Call) =>
+              interleaveWarm(
+                bench.rounds,
+                () => cpu(call),
+                () => cpu(peer),
+              )
+            return measure({ ...room, bench, compare })
+          },
+          options,
+        ),
       ),
     )
     return rows.map((row) => ({

@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import { childPath, ROOT_PATH } from '../../../lib/chat/messages/rules.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { newId } from '../../../lib/core/ids.ts'
-import { type Actor, type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
+import {
+  type Actor,
+  type Chat,
+  createChatService,
+  OPERATOR,
+  openStorage,
+  type Ports,
+  parseConfig,
+} from '../../../lib/index.ts'
 import { sql, statement } from '../../../lib/storage/sql.ts'
 import { progress } from '../report.ts'
 import { type Bench, interleave, median, type Row } from '../row.ts'
@@ -139,6 +147,12 @@ export function messagesOf({ seconds }: Bench): number {
   return QUICK_MESSAGES
 }
 
+/** How the service of a room differs from the default. */
+export interface RoomOptions {
+  settings?: object
+  ports?: Ports
+}
+
 /** Gives `work` the library on a file of SQLite of its own, with a conversation that the reader has joined. */
 export async function inRoom<T>(work: (room: Room) => Promise<T>): Promise<T> {
   const folder = temporaryFolder()
@@ -149,12 +163,16 @@ export async function inRoom<T>(work: (room: Room) => Promise<T>): Promise<T> {
   }
 }
 
-/** As {@link inRoom}, on this new database. */
-export async function inRoomOf<T>(file: string, work: (room: Room) => Promise<T>): Promise<T> {
+/** As {@link inRoom}, on this new database, with what the host brings. */
+export async function inRoomOf<T>(
+  file: string,
+  work: (room: Room) => Promise<T>,
+  { settings = {}, ports = {} }: RoomOptions = {},
+): Promise<T> {
   // Only reads are measured: what fills the database need not wait for the disk.
   const storage = await openStorage({ database: urlOf(file), durability: 'os' })
-  const config = parseConfig({ security: { password: { bcrypt_cost: 4 } } })
-  const chat = createChatService(config, storage)
+  const config = parseConfig({ security: { password: { bcrypt_cost: 4 } }, ...settings })
+  const chat = createChatService(config, storage, ports)
   try {
     await chat.start({ background: false })
     await chat.setup.run({ email: 'ada@example.org', password: 'correct horse battery' })

@@ -1,8 +1,4 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { OPERATOR } from '../../../lib/index.ts'
 import { createFailure } from '../load/failure.ts'
 import { httpRequest } from '../load/http.ts'
 import { p99, timeRequest } from '../load/latency.ts'
@@ -12,7 +8,8 @@ import { postSteadily } from '../load/steady.ts'
 import { postContent, postTemplate } from '../load/template.ts'
 import { interleaveWarm, type Row } from '../row.ts'
 import { DATABASES, onEachDatabase, type Running } from '../servers/each-database.ts'
-import { createPeople, type Person, withChat } from '../servers/people.ts'
+import { createPeople, type Person } from '../servers/people.ts'
+import { addIdleWebhooks, addWebhooks, startReceiver } from '../servers/receiver.ts'
 import { startBareService } from '../servers/service.ts'
 import { withServers } from '../servers/with.ts'
 
@@ -22,50 +19,15 @@ const PER_SECOND = 100
 const HANGING = 100
 const UNDER_WAY = 32
 
+/** Those beside a receiver that answers. */
+const HANGING_BESIDE = 200
+
+/** The webhooks of users who do not see the posts. */
+const OF_OTHERS = 1_000
+
 /** The conversations of the reader whose poll is compared. */
 const MANY = 10_000
 const FEW = 10
-
-/** A receiver on this machine: `received` is called with each body, and answers are left out if it hangs. */
-async function startReceiver(received: (body: string) => void, { hangs = false } = {}) {
-  const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += chunk
-    received(body)
-    if (!hangs) response.writeHead(204).end()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}/events`,
-    env: {
-      CHAT_WEBHOOKS__ENABLED: 'true',
-      CHAT_OUTGOING__ALLOW_HTTP: 'true',
-      CHAT_OUTGOING__ALLOWED_NETWORKS: '127.0.0.0/8',
-      CHAT_OUTGOING__ALLOWED_PORTS: String(port),
-    },
-    close(): void {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
-}
-
-const settingsFor = (url: string) => ({
-  webhooks: { enabled: true },
-  outgoing: { allow_http: true, allowed_networks: ['127.0.0.0/8'], allowed_ports: [Number(new URL(url).port)] },
-})
-
-/** Webhooks of the operator, which need no challenge and get the events of all conversations. */
-function addWebhooks(database: string, url: string, count: number): Promise<void> {
-  return withChat(
-    database,
-    async (chat) => {
-      for (let n = 0; n < count; n++) await chat.webhooks.create(OPERATOR, { url: `${url}/${n}`, content: true })
-    },
-    settingsFor(url),
-  )
-}
 
 /** From the sending of posts to the first byte of their calls, in milliseconds. */
 async function timeCalls(
@@ -146,22 +108,11 @@ const beside: Row[] = DATABASES.map(({ suffix, on, unavailable, open }) => ({
       open(async (other) => {
         const receiver = await startReceiver(() => {}, { hangs: true })
         try {
-          const targets = await Promise.all(
-            [database, other].map(async (each) => {
-              const { people, places } = await createPeople(each, 1, [[0]])
-              return httpRequest('POST', `/api/messages/${places[0]!.root_id}/reply`, {
-                headers: people[0]!.headers,
-                body: { content: postContent(0) },
-              })
-            }),
-          )
+          const targets = await Promise.all([database, other].map((each) => replyTarget(each)))
           await addWebhooks(database, receiver.url, HANGING)
           const start = (each: string) => startBareService(command, each, receiver.env)
           return await withServers(start(database), start(other), async (...services) => {
-            const measure = async (index: number) => {
-              const { pid, port } = services[index]!
-              return perSecond(await repeatRequest({ pid, port, requests: [targets[index]!] }, UNDER_WAY, seconds))
-            }
+            const measure = (n: number) => postsPerSecond(services[n]!, targets[n]!, seconds)
             return interleaveWarm(
               rounds,
               () => measure(0),
@@ -174,6 +125,90 @@ const beside: Row[] = DATABASES.map(({ suffix, on, unavailable, open }) => ({
       }),
     ),
 }))
+
+/** A webhook whose receiver answers, beside many whose receivers hang, and alone. */
+const besideHanging: Row[] = DATABASES.map(({ suffix, on, unavailable, open }) => ({
+  name: `webhook-beside-hanging${suffix}`,
+  title: `99th percentile from a post, of ${PER_SECOND} a second, to the call of a webhook beside ${HANGING_BESIDE} whose receivers never answer${on}`,
+  unit: 'ms',
+  peer: 'the same alone',
+  better: 'lower',
+  reach: 2,
+  beyond: 1.2,
+  unavailable,
+  measure: ({ rounds, seconds, command }) =>
+    open((database) =>
+      open(async (other) => {
+        const hanging = await startReceiver(() => {}, { hangs: true })
+        const places = await Promise.all([database, other].map((each) => createPeople(each, 1, [[0]])))
+        const received = [0, 1].map(() => ({ each: (_body: string) => {} }))
+        const receivers = await Promise.all(received.map((one) => startReceiver((body) => one.each(body))))
+        try {
+          await addWebhooks(database, hanging.url, HANGING_BESIDE)
+          await addWebhooks(database, receivers[0]!.url, 1)
+          await addWebhooks(other, receivers[1]!.url, 1)
+          const ports = [hanging, ...receivers].map(({ env }) => env.CHAT_OUTGOING__ALLOWED_PORTS).join(',')
+          const start = (each: string) =>
+            startBareService(command, each, { ...hanging.env, CHAT_OUTGOING__ALLOWED_PORTS: ports })
+          return await withServers(start(database), start(other), (...services) => {
+            const time = async (n: number) => {
+              const { people, places: threads } = places[n]!
+              const load = { root_id: threads[0]!.root_id, headers: people[0]!.headers, seconds: Math.max(seconds, 2) }
+              return p99(await timeCalls(services[n]!, load, received[n]!))
+            }
+            return interleaveWarm(
+              rounds,
+              () => time(0),
+              () => time(1),
+            )
+          })
+        } finally {
+          for (const each of [hanging, ...receivers]) each.close()
+        }
+      }),
+    ),
+}))
+
+/** A service with webhooks of users who see none of its posts, and one without. */
+const ofOthers: Row[] = DATABASES.map(({ suffix, on, unavailable, open }) => ({
+  name: `posts-webhooks-of-others${suffix}`,
+  title: `posts, ${UNDER_WAY} under way, with ${OF_OTHERS.toLocaleString('en-US')} webhooks of users who do not see them${on}`,
+  unit: '/s',
+  peer: 'the same without webhooks',
+  better: 'higher',
+  reach: 0.98,
+  beyond: 1,
+  unavailable,
+  measure: ({ rounds, seconds, command }) =>
+    open((database) =>
+      open(async (other) => {
+        const targets = await Promise.all([database, other].map((each) => replyTarget(each)))
+        await addIdleWebhooks(database, OF_OTHERS)
+        const start = (each: string) => startBareService(command, each, { CHAT_WEBHOOKS__ENABLED: 'true' })
+        return await withServers(start(database), start(other), async (...services) => {
+          const measure = (n: number) => postsPerSecond(services[n]!, targets[n]!, seconds)
+          return interleaveWarm(
+            rounds,
+            () => measure(0),
+            () => measure(1),
+          )
+        })
+      }),
+    ),
+}))
+
+/** A new database with two users, of whom the first posts. @returns the request that posts */
+async function replyTarget(database: string): Promise<string> {
+  const { people, places } = await createPeople(database, 2, [[0]])
+  return httpRequest('POST', `/api/messages/${places[0]!.root_id}/reply`, {
+    headers: people[0]!.headers,
+    body: { content: postContent(0) },
+  })
+}
+
+async function postsPerSecond({ pid, port }: { pid: number; port: number }, request: string, seconds: number) {
+  return perSecond(await repeatRequest({ pid, port, requests: [request] }, UNDER_WAY, seconds))
+}
 
 /** The median of the polls of a user without news. */
 async function emptyPoll({ port }: Running, { headers }: Person, seconds: number): Promise<number> {
@@ -207,4 +242,4 @@ const emptyPolls: Row[] = onEachDatabase(async (database, { rounds, seconds }) =
 }))
 
 /** What programs cost that learn of events. */
-export const webhooks: Row[] = [...latency, ...beside, ...emptyPolls]
+export const webhooks: Row[] = [...latency, ...besideHanging, ...beside, ...ofOthers, ...emptyPolls]

@@ -23,6 +23,11 @@ export function startNodeJson(): Promise<Server> {
   return startPeer('node-json.ts')
 }
 
+/** What posts a body to a URL, so many times as it is asked to. */
+export function startNodePoster(url: string, parallel: number): Promise<Server> {
+  return startPeer('node-poster.ts', url, String(parallel))
+}
+
 /** An express with an empty handler, the chat alone, or the chat in that express. */
 export function startMounted(what: 'empty' | 'alone' | 'mounted'): Promise<Server> {
   return startPeer('mounted.ts', what)

@@ -31,6 +31,8 @@ describeService(
         message: 'Your account may not do this.',
         roles: ['seller'],
       })
+      const { user } = await service.chat.users.ensure(OPERATOR, { subject: 'visitor', roles: ['guest'] })
+      expect(await explain(user.id, 'keys')).toMatchObject({ allowed: false, reason: 'guest' })
       await ada.users.change(grace.id, { disabled: true })
       expect(await explain(grace.id, 'upload')).toMatchObject({ allowed: false, message: 'The account is disabled.' })
     })

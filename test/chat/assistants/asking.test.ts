@@ -150,8 +150,9 @@ describeOnEachDatabase('several assistants', (openUrl) => {
     const instants = [message, ...answers!].map(({ created_at }) => created_at)
     expect(new Set(instants).size).toBe(3)
     expect(instants.toSorted()).toEqual(instants)
-    const { turns } = await answered('helper')
-    expect(turns).toEqual([{ role: 'user', content, user_id: grace.id }])
+    // Behind what others wrote before it, and so with the name of its author.
+    const question = { role: 'user', content: `grace: ${content}`, name: 'grace', user_id: grace.id }
+    expect((await answered('helper')).turns.at(-1)).toEqual(question)
     await answered('coder')
     await service.idle()
     const [first] = answers!
@@ -159,7 +160,7 @@ describeOnEachDatabase('several assistants', (openUrl) => {
     const again = await ask(ada, { content: '', variant_of: first!.id }, message.id)
     expect(again).toMatchObject({ assistant: 'helper', variant_of: first!.id })
     expect(again).not.toHaveProperty('prompt')
-    expect((await answered('helper')).turns.at(-1)).toMatchObject({ content })
+    expect((await answered('helper')).turns.at(-1)).toEqual(question)
     const root = await ask(ada, { assistant: 'helper' })
     await answered('helper')
     expect(await codeOf(ask(ada, { content: '', variant_of: root.id }))).toBe('validation_failed')

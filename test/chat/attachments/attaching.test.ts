@@ -129,8 +129,29 @@ describeOnEachDatabase('the files of messages', (openUrl) => {
     expect(await codeOf(ada.messages.postRoot(place, { content: '\u200b', attachment_ids: [id] }))).toBe(
       'validation_failed',
     )
-    const question = { content: 'x', role: 'assistant' as const, attachment_ids: [id] }
+    // Files alone ask nothing.
+    const question = { content: '', role: 'assistant' as const, attachment_ids: [id] }
     expect(await codeOf(ada.messages.postRoot(place, question))).toBe('validation_failed')
+    const talk = (await ada.conversations.create({ title: 'Talk', layout: 'assistant' })).conversation_id
+    const own = await upload(ada, ofAda, talk)
+    expect(await codeOf(ada.messages.postRoot(talk, { content: '', attachment_ids: [own] }))).toBe('validation_failed')
+  })
+
+  it('are those of a question, and go with its answer', async () => {
+    const id = await upload(ada, ofAda, place, { content: randomBytes(100) })
+    const question = { content: 'What is it?', role: 'assistant' as const, attachment_ids: [id] }
+    const { message_id, message } = await ada.messages.postRoot(place, question)
+    expect(message).toMatchObject({ role: 'assistant', prompt: 'What is it?', attachments: [{ id }] })
+    expect(message.attachments![0]).not.toHaveProperty('generated')
+    await service.idle()
+    expect((await grace.messages.get(message_id)).attachments).toMatchObject([{ id }])
+    expect(await statusOf(ofGrace, id)).toBe(200)
+    await ada.messages.remove(message_id)
+    expect(await statusOf(ofGrace, id)).toBe(404)
+    await ada.messages.restore(message_id)
+    expect(await statusOf(ofGrace, id)).toBe(200)
+    const taken = { content: 'And?', role: 'assistant' as const, attachment_ids: [id] }
+    expect(await codeOf(ada.messages.postRoot(place, taken))).toBe('not_found')
   })
 
   it('are replaced by an edit that has a list, and stay with one that has none', async () => {

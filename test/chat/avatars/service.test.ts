@@ -133,7 +133,8 @@ describeOnEachDatabase('photos that users set', (openUrl) => {
 
   it('are set ten times an hour, refused ones too', async () => {
     const max = await service.signIn('max')
-    const answers = await Promise.all(times(12, (n) => put(max, n % 2 ? PHOTO : Buffer.from('no'))))
+    const bodies = [PHOTO, Buffer.from('no'), randomBytes(20_001)]
+    const answers = await Promise.all(times(12, (n) => put(max, bodies[n % 3]!)))
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(2)
     expect(answers.filter(({ code }) => code === 'rate_limited')).toHaveLength(2)
   })
@@ -343,8 +344,12 @@ describeOnEachDatabase('photos of a service', (openUrl) => {
     const put = await checkedFetch(`${service.base_url}/api/auth/me/avatar`, { method: 'PUT', body })
     expect(put.status).toBe(404)
     const { auth, users } = service.chat
-    for (const call of [auth.setAvatar(actor, PHOTO), auth.removeAvatar(actor), users.removeAvatar(OPERATOR, id)])
-      expect(await codeOf(call)).toBe('not_found')
+    for (const call of [
+      () => auth.setAvatar(actor, PHOTO),
+      () => auth.removeAvatar(actor),
+      () => users.removeAvatar(OPERATOR, id),
+    ])
+      expect(await codeOf(call())).toBe('not_found')
   })
 })
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { createAdminClient } from '../../../lib/client/admin.ts'
-import { MINUTE } from '../../../lib/core/units.ts'
+import { DAY, HOUR, MINUTE } from '../../../lib/core/units.ts'
 import { type Actor, OPERATOR } from '../../../lib/index.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { checkedFetch } from '../../support/answers.ts'
@@ -165,7 +165,15 @@ describeOnEachDatabase('commands', (openUrl) => {
       [service, node, service, node].map(({ chat }) => chat.commands.invoke(actor, conversation_id, input)),
     )
     expect(new Set(calls.map(({ invocation_id }) => invocation_id)).size).toBe(1)
+    expect(calls.filter(({ idempotency_replayed }) => idempotency_replayed === 'true')).toHaveLength(3)
     expect((await bot.feed.read({ after })).events).toHaveLength(1)
+    const headers = { 'idempotency-key': 'by-http' }
+    const [first, again] = [
+      await grace.commands.invoke(conversation_id, { ...call, bot_id }, { headers }),
+      await grace.commands.invoke(conversation_id, { ...call, bot_id }, { headers }),
+    ]
+    expect(first).not.toHaveProperty('idempotency_replayed')
+    expect(again).toEqual({ ...first, idempotency_replayed: 'true' })
     const other = { ...input, options: { version: '43' } }
     expect(await codeOf(service.chat.commands.invoke(actor, conversation_id, other))).toBe('idempotency_mismatch')
   })
@@ -196,14 +204,8 @@ describeOnEachDatabase('commands', (openUrl) => {
     const { conversation_id: elsewhere } = await ada.conversations.create({ title: 'elsewhere' })
     await ada.participants.add(elsewhere, { user_id: bot_id })
     expect(await codeOf(bot.messages.postRoot(elsewhere, { content: 'x', invocation_id }))).toBe('not_found')
-    const after = (await bot.feed.read({})).position
     ahead += 16 * MINUTE
     expect(await codeOf(bot.messages.postRoot(conversation_id, { content: 'late', invocation_id }))).toBe('not_found')
-    expect((await bot.feed.read({ after })).events).toEqual([])
-    await service.chat.ops.prune()
-    const { db } = innerState(service)
-    expect(await db.all(sql`SELECT 1 AS one FROM invocations WHERE id = ${invocation_id}`)).toEqual([])
-    expect(await ada.messages.get(message_id)).toMatchObject({ invocation })
   })
 
   it('name no caller who is erased', async () => {
@@ -212,5 +214,24 @@ describeOnEachDatabase('commands', (openUrl) => {
     const { message_id } = await bot.messages.postRoot(conversation_id, { content: 'Done.', invocation_id })
     await ada.users.erase(grace.id)
     expect(await ada.messages.get(message_id)).not.toHaveProperty('invocation')
+  })
+
+  it('come to a program that was away as long as the log has them', async () => {
+    const conversation_id = await open()
+    const after = await position(program)
+    const { invocation_id } = await grace.commands.invoke(conversation_id, { ...call, bot_id })
+    const { message_id } = await bot.messages.postRoot(conversation_id, { content: 'Done.', invocation_id })
+    const invocation = { user_id: grace.id, name: 'deploy' }
+    ahead += 7 * HOUR
+    await service.chat.ops.prune()
+    expect((await bot.feed.read({ after, types: 'command.invoked' })).events).toMatchObject([
+      { data: { invocation_id, ...call } },
+    ])
+    ahead += 8 * DAY
+    await service.chat.ops.prune()
+    const { db } = innerState(service)
+    expect(await db.all(sql`SELECT 1 AS one FROM invocations WHERE id = ${invocation_id}`)).toEqual([])
+    const row = await db.get<{ invoked_by: string }>(sql`SELECT invoked_by FROM messages WHERE id = ${message_id}`)
+    expect(row).toEqual({ invoked_by: invocation.user_id })
   })
 })

@@ -110,6 +110,7 @@ describeService('the look of a conversation', startWithFiles, (service) => {
     expect(await nextOfType(stream, 'conversation.updated')).toMatchObject({
       payload: { conversation: { id, title: 'Both', layout: 'assistant', topic: 'rights', icon: '🔑' } },
     })
+    expect(await service.chat.conversations.describe(OPERATOR, id)).toMatchObject({ topic: 'rights', icon: '🔑' })
     await stream.return(undefined)
     const { entries } = await service.chat.audit.list(OPERATOR, { act: 'conversation.layout_changed' })
     expect(entries.filter(({ subject_id }) => subject_id === id)).toMatchObject([
@@ -186,13 +187,22 @@ describeService('the look of a conversation', startWithFiles, (service) => {
     expect(message.role).toBe('system')
   })
 
-  it('refuses files with a question that leaves out its role, as with one that names it', async () => {
+  it('does not ask for a bot that leaves out the role: it may answer each message', async () => {
+    const { conversation_id } = await ada.conversations.create({ layout: 'assistant' })
+    const { bot } = await ada.bots.create({ username: 'echo' })
+    await ada.participants.add(conversation_id, { user_id: bot.id })
+    const actor = await service.chat.users.actor(bot.id)
+    const { message, root_id } = await service.chat.messages.postRoot(actor, conversation_id, { content: 'first' })
+    const reply = await service.chat.messages.reply(actor, root_id, { content: 'second' })
+    expect([message.role, reply.message.role]).toEqual(['user', 'user'])
+  })
+
+  it('looks for the files of a question that leaves out its role, as of one that names it', async () => {
     const { conversation_id } = await ada.conversations.create({ layout: 'assistant' })
     const attachment_ids = [conversation_id]
-    for (const role of [undefined, 'assistant'] as const) {
+    for (const role of [undefined, 'assistant', 'user'] as const) {
       const post = ada.messages.postRoot(conversation_id, { content: 'look', attachment_ids, ...(role && { role }) })
-      // The file does not exist, which only a post that may have files finds out.
-      expect(await codeOf(post)).toBe('validation_failed')
+      expect(await codeOf(post)).toBe('not_found')
     }
   })
 

@@ -5,7 +5,7 @@ import type { Storage } from '../../../lib/storage/open.ts'
 import { type Sql, sql, statement } from '../../../lib/storage/sql.ts'
 import { promised } from '../../storage/handles.ts'
 import { addCrowd, rowsRead } from '../../support/crowd.ts'
-import { createPostgresDatabase, describeOnEachDatabase } from '../../support/databases.ts'
+import { copyPostgresDatabase, describeOnEachDatabase } from '../../support/databases.ts'
 import {
   innerState,
   PASSWORD,
@@ -244,7 +244,7 @@ const FAST = { security: { password: { bcrypt_cost: 4 } } }
 
 describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
   it('finds each of thousands of readers by index, also in a new database', async () => {
-    const database = await createPostgresDatabase()
+    const database = await copyPostgresDatabase()
     const storage = await openStorage({ database: database.url })
     try {
       await storage.migrate()
@@ -276,7 +276,7 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
   })
 
   it('reads the rows that it concerns, also in a new database, of which the planner knows nothing', async () => {
-    const database = await createPostgresDatabase()
+    const database = await copyPostgresDatabase()
     const chat = createChatService(parseConfig(FAST), await openStorage({ database: database.url }))
     const storage = await openStorage({ database: database.url })
     try {
@@ -303,7 +303,7 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
   })
 
   it('reads the rows that a plain root concerns, also in a new database', async () => {
-    const database = await createPostgresDatabase()
+    const database = await copyPostgresDatabase()
     const chat = createChatService(parseConfig(FAST), await openStorage({ database: database.url }))
     const storage = await openStorage({ database: database.url })
     try {
@@ -323,7 +323,7 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
   })
 
   it('reads no more by plans of a connection that were made when there were few messages', async () => {
-    const database = await createPostgresDatabase()
+    const database = await copyPostgresDatabase()
     const storage = await openStorage({ database: database.url })
     const chat = createChatService(parseConfig(FAST), await openStorage({ database: database.url }))
     try {
@@ -345,7 +345,7 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
   })
 
   it('reads no more where conversations, threads and users differ by far from the average', async () => {
-    const database = await createPostgresDatabase()
+    const database = await copyPostgresDatabase()
     const open = () => openStorage({ database: database.url })
     const storage = await open()
     const seeding = await open()

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { DAY, SECOND } from '../../../lib/core/units.ts'
 import { OPERATOR } from '../../../lib/index.ts'
-import { sql } from '../../../lib/storage/sql.ts'
+import { each, sql } from '../../../lib/storage/sql.ts'
 import { ageLeases, createPuppet } from '../../support/assistant.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, innerState, type Person, startService, type TestService } from '../../support/service.ts'
+import { codeOf, innerState, type Person, startService, type TestService, times } from '../../support/service.ts'
 
 const PRICES = [{ model: 'm', input: 3_000_000, output: 15_000_000, cached: 300_000 }]
 const USAGE = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, cached_tokens: 40, reasoning_tokens: 3 }
@@ -165,6 +165,38 @@ describeOnEachDatabase('what the assistant has used', (openUrl) => {
     }
     expect(await codeOf(ada.usage.report({}))).toBe('forbidden')
     expect(await codeOf(root.usage.report({ from: '2026-02-30x' }))).toBe('validation_failed')
+  })
+
+  it('is reported as CSV, whole up to ten thousand rows', async () => {
+    await answered(USAGE)
+    const range = { from: '2026-01-01', to: '2026-02-28' }
+    const [row] = await rows('user', range)
+    const { answers, tokens, prompt_tokens, completion_tokens, cached_tokens, cost_micros } = row!
+    const sums = [answers, tokens, prompt_tokens, completion_tokens, cached_tokens]
+    const end = `${sums.join(',')},${(cost_micros / 1_000_000).toFixed(6)},USD\r\n`
+    const headings = 'answers,tokens,prompt_tokens,completion_tokens,cached_tokens,cost,currency\r\n'
+    expect(await root.usage.reportCsv({ by: 'user', ...range })).toBe(`user,username,${headings}${ada.id},ada,${end}`)
+    expect(await root.usage.reportCsv({ by: 'day', ...range })).toBe(`day,${headings}2026-01-31,${end}`)
+    expect(await root.usage.reportCsv({ by: 'model', from: '2026-03-01', to: '2026-03-01' })).toBe(`model,${headings}`)
+    const response = await fetch(`${service.base_url}/api/admin/usage.csv`)
+    expect(response.status).toBe(401)
+    expect(await codeOf(ada.usage.reportCsv({}))).toBe('forbidden')
+
+    const { db } = innerState(service)
+    const add = (names: string[]) =>
+      db.run(
+        sql`INSERT INTO usage_totals (dimension, unit, starts_at, key, answers, prompt_tokens, completion_tokens,
+                cached_tokens, cost_micros)
+         SELECT 'model', 'day', ${Date.UTC(2026, 5, 1) * 1000}, value, 1, 1, 1, 0, 0 FROM ${each(db, names)}`,
+      )
+    const june = { by: 'model', from: '2026-06-01', to: '2026-06-02' } as const
+    await add(['=1+1', ...times(9_999, (n) => `m${n}`)])
+    const lines = (await root.usage.reportCsv(june)).trimEnd().split('\r\n')
+    expect(lines).toHaveLength(10_001)
+    expect(lines).toContain("'=1+1,1,2,1,1,0,0.000000,USD")
+    await add(['one more'])
+    expect(await codeOf(root.usage.reportCsv(june))).toBe('validation_failed')
+    await db.run(sql`DELETE FROM usage_totals WHERE starts_at = ${Date.UTC(2026, 5, 1) * 1000}`)
   })
 
   it('outlives the user, without naming them', async () => {

@@ -1,11 +1,12 @@
+import * as v from 'valibot'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { limitsOfRoles, limitsOfService } from '../../../lib/chat/metering/rules-quotas.ts'
 import { ConfigError, parseConfig } from '../../../lib/config/parse.ts'
 import type { Quota } from '../../../lib/config/usage.ts'
-import { OPERATOR } from '../../../lib/index.ts'
+import { defineTool, OPERATOR } from '../../../lib/index.ts'
 import { createPuppet } from '../../support/assistant.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, innerState, type Person, startService, type TestService, times } from '../../support/service.ts'
 
 const PRICES = [{ model: 'm', input: 1_000_000, output: 1_000_000 }]
 
@@ -133,6 +134,74 @@ describeOnEachDatabase('quotas of the assistant', (openUrl) => {
     expect((await nodes[0]!.chat.ops.fsck()).findings).toEqual([])
   })
 
+  it('have the prices of assistants in code, for what is reserved and for what waits for participants', async () => {
+    const approval = { by: 'asker' as const, expires_seconds: 3600 }
+    const refund = defineTool({ description: 'Refunds', input: v.object({}), approval, run: () => null })
+    const service = await startService(await openUrl(), {
+      config: {
+        prices: [...PRICES, { model: 'free', input: 0, output: 0 }],
+        assistant: { model: 'free', max_running_per_user: 100 },
+        usage: { quotas: [{ role: 'service', period: 'month', cost_micros: 250 }], reserve_tokens: 100 },
+      },
+      ports: {
+        assistants: { helper: { provider: puppet.assistant, model: 'm', tools: ['refund'] } },
+        tools: { refund },
+        now: () => now,
+      },
+    })
+    nodes = [service]
+    const ada = await service.signIn('ada')
+    const { conversation_id } = await ada.conversations.create({})
+    const actor = await service.chat.users.actor(ada.id)
+    const input = { content: 'Why?', role: 'assistant' as const, assistant: 'helper' }
+    const ask = () => service.chat.messages.postRoot(actor, conversation_id, input)
+    const { message_id } = await ask()
+    const answer = await puppet.asked()
+    answer.say(
+      { tool_call: { name: 'refund', input: {} } },
+      { usage: { prompt_tokens: 90, completion_tokens: 90, total_tokens: 180 } },
+    )
+    answer.end()
+    await expect.poll(async () => (await ada.messages.get(message_id)).status).toBe('waiting')
+    await expect(ask()).rejects.toMatchObject({ quota: { unit: 'cost_micros', used: 180 } })
+    await ada.answers.cancel(message_id)
+    now += 86_400_000_000
+    expect(await outcomes([ask(), ask(), ask()]).then((codes) => count(codes, 'asked'))).toBe(2)
+    await expect(ask()).rejects.toMatchObject({ quota: { unit: 'cost_micros', used: 200 } })
+  })
+
+  it('of costs need a price of each assistant, at the start, in a reload and for a user', async () => {
+    const url = await openUrl()
+    const helper = (model: string) => ({ assistants: { helper: { provider: puppet.assistant, model } } })
+    const config = { prices: PRICES, assistant: { model: 'm' } }
+    const quotas: Quota[] = [{ role: '*', period: 'day', cost_micros: 1 }]
+    const refused = { problems: [{ key: 'usage.quotas', message: expect.stringContaining('entry 1') }] }
+    await expect(
+      startService(url, { config: { ...config, usage: { quotas } }, ports: helper('x') }),
+    ).rejects.toMatchObject(refused)
+    const node = await startService(url, { config, ports: helper('x') })
+    nodes = [node]
+    const ada = await node.signIn('ada')
+    const set = () => node.chat.usage.setQuota(OPERATOR, ada.id, { day: { cost_micros: 5 } })
+    expect(await codeOf(set())).toBe('validation_failed')
+    const { current } = innerState(node).settings
+    const withPrice = { ...current(), prices: [...PRICES, { model: 'x', input: 1, output: 1 }] }
+    await expect(node.chat.reload({ ...current(), usage: { ...current().usage, quotas } })).rejects.toMatchObject(
+      refused,
+    )
+    await node.chat.reload({ ...withPrice, usage: { ...withPrice.usage, quotas } })
+    expect(await set()).toEqual({ day: { cost_micros: 5 } })
+  })
+
+  it('of costs need no price of a default that is not offered', async () => {
+    const config = { prices: PRICES, assistants: { helper: { provider: 'echo' as const, model: 'm' } } }
+    const quotas: Quota[] = [{ role: '*', period: 'day', cost_micros: 1 }]
+    nodes = [await startService(await openUrl(), { config: { ...config, usage: { quotas } } })]
+    const ada = await nodes[0]!.signIn('ada')
+    const quota = { day: { cost_micros: 5 } }
+    expect(await nodes[0]!.chat.usage.setQuota(OPERATOR, ada.id, quota)).toEqual(quota)
+  })
+
   it('of a user alone replace those of the roles', async () => {
     await start([{ role: '*', period: 'day', answers: 1 }])
     const ada = await nodes[0]!.signIn('ada')
@@ -143,5 +212,21 @@ describeOnEachDatabase('quotas of the assistant', (openUrl) => {
     expect(await codeOf(ask())).toBe('rate_limited')
     now += 86_400_000_000
     await ask(1)
+  })
+
+  it('of a user are read with those of the roles, by administrators', async () => {
+    await start([{ role: '*', period: 'day', answers: 1 }])
+    const root = await nodes[0]!.signIn('root')
+    const ada = await nodes[0]!.signIn('ada')
+    const roles = { day: { answers: 1 } }
+    expect(await root.usage.getQuota(ada.id)).toEqual({ roles })
+    await root.usage.setQuota(ada.id, { month: { tokens: 7 } })
+    expect(await root.usage.getQuota(ada.id)).toEqual({ quota: { month: { tokens: 7 } }, roles })
+    await root.usage.setQuota(ada.id, {})
+    expect(await root.usage.getQuota(ada.id)).toEqual({ quota: {}, roles })
+    await root.usage.clearQuota(ada.id)
+    expect(await root.usage.getQuota(ada.id)).toEqual({ roles })
+    expect(await codeOf(root.usage.getQuota('01890000-0000-7000-8000-000000000000'))).toBe('not_found')
+    expect(await codeOf(ada.usage.getQuota(ada.id))).toBe('forbidden')
   })
 })

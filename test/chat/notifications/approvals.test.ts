@@ -43,7 +43,7 @@ describeOnEachDatabase('notifications of approvals', (openUrl) => {
     for (const { id } of [grace, bob]) await ada.participants.add(conversation_id, { user_id: id })
     const { message_id } = await grace.messages.postRoot(conversation_id, { content: 'Pay', role: 'assistant' })
     const waiting = async () => {
-      await vi.waitUntil(async () => (await grace.messages.get(message_id)).status === 'waiting', { timeout: 10_000 })
+      await vi.waitUntil(async () => (await grace.messages.get(message_id)).status === 'waiting', { timeout: 30_000 })
       await service.idle()
       return (await ada.approvals.list({ state: 'waiting' })).approvals.map(({ call_id }) => call_id)
     }
@@ -52,7 +52,7 @@ describeOnEachDatabase('notifications of approvals', (openUrl) => {
         .filter(({ kind }) => kind !== 'added')
         .map(({ kind }) => kind)
     const ended = async () => {
-      await vi.waitUntil(async () => (await grace.messages.get(message_id)).status === 'complete', { timeout: 10_000 })
+      await vi.waitUntil(async () => (await grace.messages.get(message_id)).status === 'complete', { timeout: 30_000 })
       await service.idle()
     }
     const sound = async () => expect((await service.chat.ops.fsck()).findings).toEqual([])
@@ -96,7 +96,9 @@ describeOnEachDatabase('notifications of approvals', (openUrl) => {
     const { ada, grace, waiting, inbox, ended, sound } = await ask({ by: 'asker' }, { steps: 2 })
     const [first] = await waiting()
     await grace.approvals.decide(first!, { approve: true })
-    await vi.waitUntil(async () => (await grace.approvals.list({ state: 'waiting' })).approvals.length === 1)
+    await vi.waitUntil(async () => (await grace.approvals.list({ state: 'waiting' })).approvals.length === 1, {
+      timeout: 30_000,
+    })
     const [second] = await waiting()
     expect(second).not.toBe(first)
     expect([await inbox(grace), await inbox(ada)]).toEqual([['approval'], ['approval']])

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../../lib/core/actor.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeService } from '../../support/describe-service.ts'
-import { type Person, startThread, times } from '../../support/service.ts'
+import { type Person, patiently, startThread, times } from '../../support/service.ts'
 
 /** More than a post notifies itself. */
 const COUNT = 105
@@ -18,7 +18,7 @@ describeService('a reply of a thread with many followers', (service) => {
     actors = await Promise.all(
       times(COUNT, async (n) => {
         const { user } = await chat.users.ensure(OPERATOR, { subject: `${n}`, username: `follower${n}` })
-        await world.ada.participants.add(conversation_id, { user_id: user.id })
+        await patiently(() => world.ada.participants.add(conversation_id, { user_id: user.id }))
         return { user_id: user.id, roles: user.roles }
       }),
     )

@@ -8,11 +8,13 @@ import { describeOnEachDatabase } from '../../support/databases.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
 import { innerState, type Person, startService, type TestService, times } from '../../support/service.ts'
 
-/** The statements of the transactions of the service. */
-const statements: string[] = []
+/** The statements of each transaction of the service. */
+const transactions: string[][] = []
 
 function recording({ db, ...storage }: Storage): Storage {
   function recorded(tx: Writing): Writing {
+    const statements: string[] = []
+    transactions.push(statements)
     const noted = (sql: Sql) => {
       statements.push(sql.text)
       return sql
@@ -46,10 +48,11 @@ describeOnEachDatabase('the statements of a post', (openUrl, dialect) => {
 
   async function statementsOf<T>(post: () => Promise<T>): Promise<[posted: T, made: string[]]> {
     await service.idle()
-    statements.length = 0
+    transactions.length = 0
     const posted = await post()
-    // Processes report at intervals that they live.
-    return [posted, statements.filter((sql) => !/ (tasks|nodes|node_presence) /.test(sql))]
+    // Those of jobs, which run at intervals, are about neither.
+    const own = transactions.filter((each) => each.some((sql) => /\b(messages|notifications)\b/.test(sql)))
+    return [posted, own.flat().filter((sql) => !/ tasks /.test(sql))]
   }
 
   /** What SQLite does in two statements, the numbers of the events and the events, is one of PostgreSQL. */

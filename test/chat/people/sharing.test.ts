@@ -1,9 +1,13 @@
 import { beforeAll, expect, it } from 'vitest'
+import { indexOutdated } from '../../../lib/accounts/users/store-naming.ts'
 import { listSharing } from '../../../lib/chat/memberships/store-direct.ts'
+import { findPeople } from '../../../lib/chat/people/find.ts'
 import type { Queries } from '../../../lib/storage/database.ts'
 import { type Sql, sql } from '../../../lib/storage/sql.ts'
 import { copyRow } from '../../bench/filled/copy-row.ts'
 import { describeService } from '../../support/describe-service.ts'
+import { listNodes, listSteps } from '../../support/plans.ts'
+import { recordedQueries } from '../../support/recorded.ts'
 import { innerState, type Person } from '../../support/service.ts'
 
 /** How many conversations the searcher is in, and how many users are called as the one who is searched for. */
@@ -46,15 +50,30 @@ describeService('those who share a conversation with a user of thousands', (serv
     await copyRow(db, { table: 'participants', where, count: CALLED, values: { user_id: `'called-' || n` } })
     const first = { user_id: `'called-' || n`, conversation_id: `'own-' || n` }
     await copyRow(db, { table: 'participants', where, count: 1, values: first })
+    // By name, nearly all who are called so are before this one.
+    await db.run(sql`UPDATE users SET username_key = 'called-last' WHERE id = 'called-5'`)
+    await copyRow(db, {
+      table: 'participants',
+      where,
+      count: 1,
+      values: { user_id: `'called-5'`, conversation_id: `'own-1'` },
+    })
     if (db.dialect === 'postgresql') await db.run(sql`ANALYZE`)
   })
 
   it('are found without a look at all of those conversations for each who is called so', async () => {
     expect(await readOf(innerState(service.chat).db, ada.id, called)).toEqual({
-      found: ['called-0'],
+      found: expect.toSatisfy((ids: string[]) => ids.sort().join() === 'called-0,called-5'),
       // Far from the product of both numbers.
       isQuick: true,
     })
+  })
+
+  it('are all found by name, of however many others with that name', async () => {
+    const { db } = innerState(service.chat)
+    expect(await db.write((tx) => indexOutdated(tx, 2 * CALLED))).toBeGreaterThan(0)
+    const found = await findPeople(db, { user_id: ada.id, query: 'called', limit: 20, isShared: true })
+    expect(found.map(({ id }) => id)).toEqual(['called-0', 'called-5'])
   })
 
   it('and one in thousands of conversations by a searcher in few', async () => {
@@ -67,33 +86,21 @@ describeService('those who share a conversation with a user of thousands', (serv
 /** Those found, and whether few rows were read for that: as PostgreSQL counts them, or by the plan of SQLite. */
 async function readOf(db: Queries, userId: string, ids: string[]) {
   const statements: Sql[] = []
-  const seen: Queries = {
-    ...db,
-    all(text) {
-      statements.push(text)
-      return db.all(text)
-    },
-  }
-  const found = await listSharing(seen, userId, ids)
-  const [statement] = statements
+  const found = await listSharing(
+    recordedQueries(db, (text) => statements.push(text)),
+    userId,
+    ids,
+  )
+  // Before it, the conversations of each are counted.
+  const statement = statements.at(-1)
   if (db.dialect === 'sqlite') {
-    const steps = await db.all<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${statement!}`)
-    const others = steps.filter(({ detail }) => /\bother\b/.test(detail))
+    const others = (await listSteps(db, statement!)).filter((detail) => /\bother\b/.test(detail))
     // In both orders, one look-up for each conversation of who has fewer.
-    const isLookUp = ({ detail }: { detail: string }) =>
+    const isLookUp = (detail: string) =>
       /user_id=\? AND conversation_id=\?|conversation_id=\? AND user_id=\?/.test(detail)
     return { found, isQuick: others.length === 2 && others.every(isLookUp) }
   }
-  const plan = await db.all<Record<string, { Plan: PlanNode }[]>>(sql`EXPLAIN (ANALYZE, FORMAT JSON) ${statement!}`)
-  const nodes = nodesOf(Object.values(plan[0]!)[0]![0]!.Plan)
+  const nodes = await listNodes(db, statement!)
   const read = nodes.reduce((sum, node) => sum + node['Actual Loops'] * node['Actual Rows'], 0)
   return { found, isQuick: read < 10 * (ids.length + 10) }
 }
-
-interface PlanNode {
-  Plans?: PlanNode[]
-  'Actual Rows': number
-  'Actual Loops': number
-}
-
-const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]

@@ -45,7 +45,7 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
     for (const _ of times(3, () => {})) expect(await follow(node, person)).toBe(200)
   }
   const seenBy = ({ chat }: TestService, { id }: Person) =>
-    expect.poll(() => innerState(chat).streams.presence.countRemote(id), { timeout: 10_000 })
+    expect.poll(() => innerState(chat).streams.presence.countRemote(id), { timeout: 30_000 })
 
   /** A process, and another one that has all places of Ada. */
   async function startFull<There extends { base_url: string }>(startThere: (url: string) => Promise<There>) {

@@ -3,14 +3,14 @@ import { listMoved } from '../../../lib/chat/receipts/store-publishing.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { addCrowd, rowsRead } from '../../support/crowd.ts'
-import { createPostgresDatabase } from '../../support/databases.ts'
+import { copyPostgresDatabase } from '../../support/databases.ts'
 import { PASSWORD, times } from '../../support/service.ts'
 
 const MARKERS = 8
 
 describe.skipIf(!inject('postgres_url'))('read markers on PostgreSQL', () => {
   it('are looked up by key, however many conversations their users are in', async () => {
-    const database = await createPostgresDatabase()
+    const database = await copyPostgresDatabase()
     const open = () => openStorage({ database: database.url })
     const storage = await open()
     const seeding = await open()

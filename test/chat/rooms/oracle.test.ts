@@ -122,7 +122,7 @@ describeOnEachDatabase('rights, against an oracle', (openUrl) => {
         const due = [...audience].filter(([, { before, after }]) => before.has(person.name) && after.has(person.name))
         await vi.waitFor(
           () => expect(due.map(([seq]) => seq).filter((seq) => !gotBy(person, id).has(seq))).toEqual([]),
-          { timeout: 20_000 },
+          { timeout: 30_000 },
         )
         const allowed = (seq: number) => {
           const { before, after } = audience.get(seq) ?? { before: new Set(), after: new Set() }

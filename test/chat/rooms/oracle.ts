@@ -95,10 +95,11 @@ function byRoles(person: Someone, act: string): string | undefined {
 /** Why the role in the conversation, or its policy, refuses an act. */
 function byPlace({ policy }: Place, own: string, act: string): string | undefined {
   const right = act === 'reply' ? 'post' : act
+  const isSet = policy[act as PolicyAct] !== undefined
   const value = policy[act as PolicyAct] ?? (act === 'mention_all' ? 'admins' : undefined)
   if (value === undefined) return PLACES[own]!.includes(right) ? undefined : `participant_role ${right}`
   if (value === 'everyone' || (value !== 'nobody' && PLACES[own]!.includes(NAMED[value]!))) return undefined
-  return `policy ${act}`
+  return `${isSet ? 'policy' : 'participant_role'} ${act}`
 }
 
 const covers = (own: string, other: string) => PLACES[other]!.every((right) => PLACES[own]!.includes(right))

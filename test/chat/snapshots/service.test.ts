@@ -42,13 +42,24 @@ describeService('a snapshot', (service) => {
     expect(Object.keys(await snapshot(ada))).toEqual(['user', 'conversations'])
   })
 
-  it('has at most 1 MiB: what does not fit is left out, what is shown first is not', async () => {
+  it('has at most 1 MiB: what does not fit has fewer entries, what is shown first has all', async () => {
     const { conversation_id, root_id } = await open()
     for (let n = 0; n < 12; n++) await ada.messages.reply(root_id, { content: `${n} ${'ä'.repeat(30_000)}` })
     const { replies, tree, messages, conversations, ...rest } = await snapshot(ada, { conversation_id, root_id })
     expect(sizeOf({ replies, tree, messages, conversations, ...rest })).toBeLessThanOrEqual(MIB)
-    expect([replies?.messages.length, tree, messages?.messages.length]).toEqual([13, undefined, 1])
+    expect([replies?.messages.length, messages?.messages.length]).toEqual([13, 1])
     expect(conversations?.conversations[0]?.id).toBe(conversation_id)
+    expect(tree?.messages.length).toBeLessThan(14)
+    expect(tree?.next_cursor).toBeDefined()
+  })
+
+  it('has a page of long messages: as many of the newest as fit', async () => {
+    const { conversation_id, root_id } = await open()
+    for (let n = 0; n < 18; n++) await ada.messages.postRoot(conversation_id, { content: `${n} ${'ä'.repeat(30_000)}` })
+    const { messages } = await snapshot(ada, { conversation_id, root_id })
+    expect(messages?.messages.length).toBeGreaterThan(5)
+    expect(messages?.messages.at(-1)?.content).toMatch(/^17 /)
+    expect(messages?.next_before).toBeDefined()
   })
 
   it('is refused of what the actor cannot read', async () => {

@@ -7,7 +7,7 @@ import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { codeOf, innerState, type Person, startService } from '../../support/service.ts'
 
-const PATIENT = { timeout: 10_000, interval: 10 }
+const PATIENT = { timeout: 30_000, interval: 10 }
 
 /** What both ways to stream have. */
 interface Stream {

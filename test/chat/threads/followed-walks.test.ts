@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { listFollowedThreads } from '../../../lib/chat/unread/listing.ts'
@@ -68,13 +69,18 @@ describeOnEachDatabase('the lists of followed threads', (openUrl, dialect) => {
         for (const { user_id } of people.slice(1)) await next().participants.add(ada, conversation_id, { user_id })
         const direct = await next().conversations.direct(ada, { user_id: grace.user_id })
         const world: World = { people, conversation_ids: [conversation_id, direct.conversation_id], messages: [] }
-        for (const each of steps) await perform(next(), world, each)
+        for (const each of steps) {
+          await perform(next(), world, each)
+          await nextTurn()
+        }
         await listFollowedThreads(innerState(next()))
+        await nextTurn()
         const { findings } = await next().ops.fsck()
         expect(findings).toEqual([])
         for (const person of people) await compare(next(), person)
         if (!steps.some(({ do: act }) => act === 'outdated')) return
         await countAll(innerState(next()))
+        await nextTurn()
         expect(await next().ops.fsck()).toMatchObject({ findings: [] })
         for (const person of people) await compare(next(), person)
       }),
@@ -83,6 +89,12 @@ describeOnEachDatabase('the lists of followed threads', (openUrl, dialect) => {
     await Promise.all(nodes.map((node) => node.close()))
   })
 })
+
+/**
+ * Reads of one turn of the event loop share a state of SQLite. Nodes are processes, whose acts never meet in a turn: here one could
+ * read what was before the commit of the other, which is in the same process.
+ */
+const nextTurn = () => setImmediate()
 
 /** Compares the lists of a person, read page by page, with what the messages are. */
 async function compare(chat: Chat, person: Actor): Promise<void> {

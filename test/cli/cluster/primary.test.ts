@@ -20,7 +20,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createChatClient } from '../../../lib/client/index.ts'
-import { createPostgresDatabase } from '../../support/databases.ts'
+import { copyPostgresDatabase } from '../../support/databases.ts'
 import { freePort } from '../../support/free-port.ts'
 import { times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
@@ -60,7 +60,7 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
   let url: string
   let remove: () => Promise<void>
   beforeAll(async () => {
-    ;({ url, remove } = await createPostgresDatabase())
+    ;({ url, remove } = await copyPostgresDatabase())
   })
   afterAll(() => remove())
 

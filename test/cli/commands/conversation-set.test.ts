@@ -8,7 +8,7 @@ const PASSWORD = 'correct horse battery'
 
 describeOnEachEmptyDatabase('conversation set', (openUrl) => {
   it('changes who sees, joins and writes in a room, beside the running service', { timeout: 120_000 }, async () => {
-    const cwd = folder()
+    const cwd = folder({ 'chat-server.toml': '[assistants.engineer]\ntitle = "Engineer"\nprovider = "echo"\n' })
     const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__URL: await openUrl() }
     const say = (line: string, input = '') => run(line.split(' '), { cwd, env, input })
     await say('setup --email ada@example.org', PASSWORD)
@@ -48,6 +48,28 @@ describeOnEachEmptyDatabase('conversation set', (openUrl) => {
     expect((await say(`conversation set ${id} --auto-join nobody`)).code).toBe(2)
     expect((await say(`conversation set ${id} --auto-join unset`)).code).toBe(0)
     expect((await ada.conversations.get(id)).auto_join).toBeUndefined()
+
+    // The words of a line are its arguments: a prompt of one word.
+    const chosen = await say(`conversation set ${id} --assistant engineer --prompt Brief. --assistants engineer --json`)
+    expect(JSON.parse(chosen.stdout)).toMatchObject({
+      assistant: { key: 'engineer', prompt: 'Brief.' },
+      policy: { assistants: ['engineer'] },
+    })
+    expect(await ada.conversations.get(id)).toMatchObject({
+      assistant: { key: 'engineer', prompt: 'Brief.' },
+      policy: { assistants: ['engineer'] },
+    })
+    expect((await say(`conversation show ${id}`)).stdout).toMatch(/^assistant: engineer\nprompt: Brief\.$/m)
+    // What is left out stays.
+    expect((await say(`conversation set ${id} --assistant unset --assistants all`)).code).toBe(0)
+    expect((await ada.conversations.get(id)).assistant).toEqual({ prompt: 'Brief.' })
+    expect((await say(`conversation set ${id} --assistant engineer`)).code).toBe(0)
+    expect((await say(`conversation set ${id} --prompt unset`)).code).toBe(0)
+    const { assistant, policy: rules } = await ada.conversations.get(id)
+    expect([assistant, rules.assistants]).toEqual([{ key: 'engineer' }, 'all'])
+    const unknown = await say(`conversation set ${id} --assistant nobody`)
+    expect(unknown.code).toBe(2)
+    expect(unknown.stderr).toContain('assistant')
 
     const wrong = await say(`conversation set ${id} --visibility everywhere`)
     expect(wrong.code).toBe(2)

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { createPostgresDatabase } from '../../support/databases.ts'
+import { copyPostgresDatabase } from '../../support/databases.ts'
 import { folder, run } from '../process.ts'
 import { logged, type Serving, serve } from '../serving.ts'
 
@@ -102,7 +102,7 @@ function fileIn(cwd: string): string {
 describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a service of several workers', () => {
   it.each(['SIGHUP', 'chat-server reload'])('takes it in every worker: %s', LONG, async (how) => {
     const cwd = folder({ 'chat-server.toml': FIRST })
-    const { url, remove } = await createPostgresDatabase()
+    const { url, remove } = await copyPostgresDatabase()
     onTestFinished(remove)
     const options = { cwd, env: { ...FAST, CHAT_DATABASE__URL: url } }
     const server = await serve(options, '--workers', '2')

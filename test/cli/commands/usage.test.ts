@@ -23,11 +23,20 @@ it('usage is reported, and limited for a user', { timeout: 120_000 }, async () =
   expect([currency, rows]).toMatchObject(['USD', [{ key: 'assistant', answers: 1, cost_micros: 0 }]])
   expect((await command('usage report')).stdout).toMatch(/^USER +ANSWERS +PROMPT +COMPLETION +TOKENS +USD\n\S+ +1 /)
 
+  const csv = await command('usage report --by assistant --csv')
+  expect(csv.stdout).toMatch(/^assistant,answers,tokens,.*,currency\r\nassistant,1,\d+,.*,0\.000000,USD\n$/)
+  expect((await command('usage report --csv --json')).code).toBe(2)
+  expect((await command('usage report --csv --limit 5')).code).toBe(2)
+
   const set = await command('usage quota ada --day-answers 20 --month-tokens 1000 --json')
   expect(JSON.parse(set.stdout)).toEqual({ user_id: ada.user_id, day: { answers: 20 }, month: { tokens: 1000 } })
-  expect((await command('usage quota ada')).code).toBe(2)
+  expect((await command('usage quota ada')).stdout).toBe(
+    'ada may use, by a quota of its own:\nat most 20 answers in a day\nat most 1000 tokens in a month\n',
+  )
   expect((await command('usage quota ada --day-answers 1 --clear')).code).toBe(2)
   expect((await command('usage quota ada --day-answers many')).code).toBe(2)
   expect((await command('usage quota nobody --clear')).code).toBe(1)
   expect((await command('usage quota ada --clear')).stdout).toBe('The quotas of the roles hold for ada again.\n')
+  expect(JSON.parse((await command('usage quota ada --json')).stdout)).toEqual({ user_id: ada.user_id, roles: {} })
+  expect((await command('usage quota ada')).stdout).toContain('as much as the service allows')
 })

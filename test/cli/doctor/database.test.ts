@@ -5,13 +5,14 @@ import { openStorage, parseConfig } from '../../../lib/index.ts'
 import { detectDistributed } from '../../../lib/storage/inspect.ts'
 import { sql, statement } from '../../../lib/storage/sql.ts'
 import { createPostgresDatabase } from '../../support/databases.ts'
+import { MEMORY } from '../../support/memory.ts'
 import { startCluster } from '../../support/postgres.ts'
 import { runDoctor, wrong } from '../run-checks.ts'
 
 const LONG = { timeout: 120_000 }
 
 it('reports a PostgreSQL that may lose or damage data, although the service would not start on it', LONG, async () => {
-  const cluster = await startCluster()
+  const cluster = await startCluster(MEMORY)
   if (!cluster) return console.log('PostgreSQL tests skipped: initdb not found')
   onTestFinished(() => cluster.stop())
   const sql = async (url: string, ...statements: string[]) => {

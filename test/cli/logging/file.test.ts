@@ -62,7 +62,7 @@ it('logrotate copies and truncates the log of a running service, which goes on i
   const { url } = JSON.parse(greeting) as { url: string }
   const ask = () => fetch(`${url}/healthz`).then((response) => response.text())
   await ask()
-  await vi.waitUntil(() => linesOf(file).length > 0)
+  await vi.waitUntil(() => linesOf(file).length > 0, { timeout: 30_000 })
   writeFileSync(join(cwd, 'chat.conf'), `${file} {\n  rotate 7\n  copytruncate\n  nodateext\n}\n`, { mode: 0o644 })
   const rotated = spawnSync('logrotate', ['--force', '--state', join(cwd, 'state'), join(cwd, 'chat.conf')])
   expect([rotated.status, String(rotated.stderr)]).toEqual([0, ''])

@@ -180,7 +180,7 @@ it('folds any history, through lost connections and positions, into what the API
 async function settle(world: World): Promise<void> {
   world.network.isOffline = false
   await innerState(world.test).streams.receipts.flush()
-  await vi.waitFor(async () => expect(shown(world)).toEqual(await read(world)), { timeout: 20_000, interval: 10 })
+  await vi.waitFor(async () => expect(shown(world)).toEqual(await read(world)), { timeout: 30_000, interval: 10 })
 }
 
 async function begin(): Promise<World> {

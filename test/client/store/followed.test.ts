@@ -55,7 +55,10 @@ it('moves a thread to the front with a reply, without a request, and forgets wha
 
   // One that is not followed is read for once.
   await grace.messages.reply(foreign, { content: 'one' })
-  await vi.waitFor(() => expect(network.calls.filter((call) => call === 'GET /api/threads').length).toBeGreaterThan(3))
+  await vi.waitFor(
+    () => expect(network.calls.filter((call) => call === 'GET /api/threads').length).toBeGreaterThan(3),
+    { timeout: 30_000 },
+  )
   const reads = network.calls.filter((call) => call === 'GET /api/threads').length
   await grace.messages.reply(foreign, { content: 'two' })
   await grace.messages.reply(second, { content: 'three' })
@@ -192,7 +195,7 @@ it('is what the API reads after any history of replies, follows, marks and lost 
           unread: all.unread,
         })
       },
-      { timeout: 20_000, interval: 10 },
+      { timeout: 30_000, interval: 10 },
     )
     stop()
     world.store.close()

@@ -237,7 +237,7 @@ describe('a store', () => {
     expect(store.conversations.getSnapshot().conversations).toEqual([])
     const sent = network.calls.length
     store.close()
-    await vi.waitFor(() => expect(store.connection.getSnapshot().status).toBe('idle'))
+    await vi.waitFor(() => expect(store.connection.getSnapshot().status).toBe('idle'), { timeout: 30_000 })
     expect(network.calls).toHaveLength(sent)
     stop()
   })

@@ -14,7 +14,7 @@ it.each(['user', 'assistant'] as const)('quotes a message with the role %s as th
   const { message_id, root_id } = await ada.messages.postRoot(conversation_id, { content: 'An engine', role })
   const { message } = await ada.messages.reply(message_id, { content: 'This one', quote_id: message_id })
   const asRead = async () => (await ada.messages.get(message.id)).quote
-  await vi.waitFor(async () => expect((await ada.messages.get(root_id)).status).toBe('complete'))
+  await vi.waitFor(async () => expect((await ada.messages.get(root_id)).status).toBe('complete'), { timeout: 30_000 })
   expect(toQuote(await ada.messages.get(message_id))).toEqual(await asRead())
   await ada.messages.remove(message_id)
   expect(await asRead()).toMatchObject({ deleted: true })

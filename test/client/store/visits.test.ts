@@ -81,6 +81,21 @@ it('a room is shown as its participants see it once the user joins, also one wit
   stopAll(stops)
 })
 
+it('what is known of a room that its user has not joined follows who is in it, its title and its policy', async () => {
+  const { store, grace, chat, host, actor, conversation_id } = await startVisit()
+  const here = canOf(store).conversation(conversation_id)
+  const stops = watch(here)
+  const { conversation } = await waitForView(here, isReady)
+  expect(conversation).toMatchObject({ title: 'Engines', joined: false })
+  const { participant_count } = conversation!
+  await waitForView(store.connection, ({ status }) => status === 'online')
+  await chat.participants.add(host, conversation_id, { user_id: actor('alan').user_id, role: 'member' })
+  await waitForView(here, (view) => view.conversation?.participant_count === participant_count + 1)
+  await grace.conversations.rename(conversation_id, { title: 'Wheels', policy: { join: 'invite' } })
+  await waitForView(here, (view) => view.conversation?.title === 'Wheels' && view.can?.length === 0)
+  stopAll(stops)
+})
+
 it('the threads of a room that its user has not joined are followed, from the first one on', async () => {
   const { store, grace, chat, host, root_id, conversation_id } = await startVisit('topics')
   const { conversation_id: empty } = await chat.conversations.create(host, {

@@ -52,6 +52,25 @@ it('shows the newest messages by one request, and what is before and behind them
   stop()
 })
 
+it('counts what has arrived behind it, less what is read of that', async () => {
+  const { store, conversation_id, grace } = await startRoom(60)
+  const part = store.conversation(conversation_id)
+  const stop = part.subscribe(() => {})
+  await waitForView(part, isReady)
+  await part.jumpTo('unread')
+  for (let n = 60; n < 130; n++) await grace.messages.postRoot(conversation_id, { content: `${n}` })
+  await waitForView(part, ({ newer_count }) => newer_count === 70)
+  const left = () => 130 - Number(part.getSnapshot().messages.at(-1)!.content) - 1
+  for (let pages = 0; part.getSnapshot().has_newer; pages++) {
+    expect(pages).toBeLessThan(10)
+    await part.loadNewer()
+    expect(part.getSnapshot().newer_count).toBe(Math.min(left(), 70))
+    await part.loadOlder()
+  }
+  expect(part.getSnapshot()).toMatchObject({ newer_count: 0 })
+  stop()
+})
+
 it('moves to its end with a post of the user, which is shown at once and never vanishes', async () => {
   const { store, conversation_id } = await startRoom(120)
   const part = store.conversation(conversation_id)
@@ -200,6 +219,60 @@ it('marks its messages as read and as unread', async () => {
   stop()
 })
 
+it('marks all messages as unread from one on: of its thread, and the first ones of later threads', async () => {
+  const { store, conversation_id, grace } = await startRoom(3)
+  const part = store.conversation(conversation_id, { view: 'all' })
+  const stop = part.subscribe(() => {})
+  const [first, second] = (await waitForView(part, isReady)).messages
+  const { message } = await grace.messages.reply(first!.id, { content: 'one' })
+  await grace.messages.reply(second!.id, { content: 'two' })
+  await grace.messages.reply(first!.id, { content: 'three' })
+  await grace.messages.postRoot(conversation_id, { content: 'last' })
+  const unread = (view: MessagesView) => textsOf(view.messages.filter(({ unread }) => unread)).join()
+  await waitForView(part, ({ messages }) => messages.length === 7)
+  await part.markRead()
+  await waitForView(part, (view) => unread(view) === '')
+  await part.markUnread(message.id)
+  await waitForView(part, (view) => unread(view) === 'one,three,last')
+  await part.markRead()
+  await waitForView(part, (view) => unread(view) === '')
+  await part.markUnread(first!.id)
+  await waitForView(part, (view) => unread(view) === '0,1,2,one,three,last')
+  stop()
+})
+
+it('shows what comes after a lost stream only once it has what was missed', async () => {
+  const { store, conversation_id, grace, network } = await startRoom(3)
+  const part = store.conversation(conversation_id)
+  const views: string[][] = []
+  const stop = part.subscribe(() => views.push(textsOf(part.getSnapshot().messages)))
+  await waitForView(part, isReady)
+  await waitForView(store.connection, ({ status }) => status === 'online')
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let isAsked = false
+  network.before = async (call) => {
+    if (!call.endsWith('/messages')) return
+    isAsked = true
+    await released
+  }
+  network.isOffline = true
+  network.forget()
+  network.cut()
+  await grace.messages.postRoot(conversation_id, { content: 'missed' })
+  network.isOffline = false
+  await vi.waitFor(() => expect(isAsked).toBe(true), { timeout: 30_000 })
+  await grace.messages.postRoot(conversation_id, { content: 'after @ada' })
+  // By then its events have come.
+  await waitForView(store.unreadNotifications, (unread) => unread === 1)
+  release()
+  await waitForView(part, ({ messages }) => messages.at(-1)!.content === 'after @ada')
+  expect(views.filter((texts) => texts.includes('after @ada') && !texts.includes('missed'))).toEqual([])
+  stop()
+})
+
 it('keeps at most a thousand messages, and drops those at its other end', async () => {
   const { store, conversation_id, chat, actor } = await startRoom(1_080)
   const part = store.conversation(conversation_id)
@@ -321,7 +394,7 @@ async function settle(world: World): Promise<void> {
       expect(messages).toEqual(all.slice(from, from + messages.length))
       expect([has_older, has_newer]).toEqual([from > 0, from + messages.length < all.length])
     },
-    { timeout: 20_000, interval: 10 },
+    { timeout: 30_000, interval: 10 },
   )
 }
 

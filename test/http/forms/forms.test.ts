@@ -110,7 +110,7 @@ describe('the forms of mailed links', () => {
       email_verified: false,
     })
     await mailing.chat.emails.sendVerification(await mailing.chat.users.actor(user.id))
-    await expect.poll(() => token, { timeout: 20_000 }).not.toBe('')
+    await expect.poll(() => token, { timeout: 30_000 }).not.toBe('')
     const url = `${mailing.base_url}/account/verify-email`
     const page = await fetch(url, { method: 'POST', body: new URLSearchParams({ token }) })
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('is confirmed')])
@@ -140,7 +140,7 @@ describe('the forms of mailed links', () => {
     const worthless = [404, 'This link has expired or was used: ask for a new one.']
 
     await mia.emails.requestChange({ email: 'mia@example.net' })
-    await expect.poll(() => tokens.change_email, { timeout: 20_000 }).toBeDefined()
+    await expect.poll(() => tokens.change_email, { timeout: 30_000 }).toBeDefined()
     const confirm = (method: string) => formOf('confirm-email', tokens.change_email!, method)
     expect(await confirm('GET')).toEqual([200, undefined])
     expect(await emailOf()).toBe('mia@example.org')
@@ -148,7 +148,7 @@ describe('the forms of mailed links', () => {
     expect(await emailOf()).toBe('mia@example.net')
     expect(await confirm('POST')).toEqual(worthless)
 
-    await expect.poll(() => tokens.undo_email, { timeout: 20_000 }).toBeDefined()
+    await expect.poll(() => tokens.undo_email, { timeout: 30_000 }).toBeDefined()
     const undo = (method: string) => formOf('undo-email', tokens.undo_email!, method)
     expect(await undo('GET')).toEqual([200, undefined])
     expect(await emailOf()).toBe('mia@example.net')

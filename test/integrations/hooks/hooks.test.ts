@@ -111,6 +111,7 @@ describeOnEachDatabase('incoming hooks', (openUrl) => {
     const first = await post(url, { content: 'once' }, { 'idempotency-key': 'alert-1' })
     const again = await post(url, { content: 'once' }, { 'idempotency-key': 'alert-1' })
     expect(await again.json()).toEqual(await first.json())
+    expect([first, again].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true'])
     expect((await (await post(url, { content: 'another' })).json()) as object).toMatchObject({ root_id })
     const other = await ada.conversations.create({})
     expect(await codeOf(ada.hooks.create(other.conversation_id, { name: 'Grafana', root_id }))).toBe('not_found')

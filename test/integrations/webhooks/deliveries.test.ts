@@ -9,7 +9,7 @@ import { setUpService } from '../../support/describe-service.ts'
 import { codeOf, innerState, type Person, startService, times } from '../../support/service.ts'
 import { startWebhookReceiver, type WebhookReceiver, webhooksTo } from '../../support/webhook-receiver.ts'
 
-const PATIENT = { timeout: 15_000, interval: 20 }
+const PATIENT = { timeout: 30_000, interval: 20 }
 
 it('keeps room for the attempts of an event that is sent again', () => {
   const attempts = times(20, (at) => ({ at, ms: 1, error: 'status' }))

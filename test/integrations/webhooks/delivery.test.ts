@@ -8,7 +8,7 @@ import { setUpService } from '../../support/describe-service.ts'
 import { innerState, type Person, startService, times } from '../../support/service.ts'
 import { startWebhookReceiver, type WebhookReceiver, webhooksTo } from '../../support/webhook-receiver.ts'
 
-const PATIENT = { timeout: 10_000, interval: 20 }
+const PATIENT = { timeout: 30_000, interval: 20 }
 
 describeOnEachDatabase('webhooks', (openUrl) => {
   let receiver: WebhookReceiver

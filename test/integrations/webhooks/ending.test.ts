@@ -10,7 +10,7 @@ import { setUpService } from '../../support/describe-service.ts'
 import { innerState, type Person, startService } from '../../support/service.ts'
 import { startWebhookReceiver, type WebhookReceiver, webhooksTo } from '../../support/webhook-receiver.ts'
 
-const PATIENT = { timeout: 10_000, interval: 20 }
+const PATIENT = { timeout: 30_000, interval: 20 }
 
 describeOnEachDatabase('a webhook whose receiver fails', (openUrl) => {
   let receiver: WebhookReceiver
@@ -203,6 +203,63 @@ describeOnEachDatabase('a webhook whose receiver fails', (openUrl) => {
     await create({ since: position })
     await vi.waitFor(() => expect(gaps()[1]).toMatchObject({ reason: 'since' }), PATIENT)
     expect(gaps()[1]).toEqual({ cursor, truncated: true, reason: 'since', from: position, to: cursor })
+  })
+
+  /** Disables a webhook as the service does. */
+  const end = (id: string, reason: string) =>
+    db.write((tx) =>
+      tx.run(
+        sql`UPDATE webhooks SET status = 'disabled', disabled_reason = ${reason}, writer = NULL, lease_expires_at = NULL
+            WHERE id = ${id}`,
+      ),
+    )
+
+  it.each([
+    ['secret_lost', 'its owner', (id: string) => service.chat.webhooks.change(actor, id, { enabled: true })],
+    ['restored', 'an administrator', (id: string) => service.chat.webhooks.changeAny(OPERATOR, id, { enabled: true })],
+  ])(
+    'begins now when it was `%s` and %s enables it, and is told what it was not sent',
+    async (reason, _who, enable) => {
+      receiver.answer = () => 500
+      const { id } = await create()
+      await post('waited')
+      await parked(id, 1)
+      await end(id, reason)
+      await post('missed')
+      receiver.answer = () => 204
+      receiver.calls.length = 0
+      await enable(id)
+      await parked(id, 0)
+      const { position: cursor } = await find(id)
+      await post('next')
+      await vi.waitFor(() => expect(receiver.contents()).toContain('next'), PATIENT)
+      expect(receiver.contents()).toEqual(['next'])
+      const told = { cursor, truncated: true, reason: reason === 'restored' ? 'history' : 'since', to: cursor }
+      expect(receiver.calls[0]!.event.data).toEqual(told)
+      expect(v.is(v.strictObject(WebhookGapData.entries), told)).toBe(true)
+    },
+  )
+
+  it('names the position after which events are missing, unless some from before it are missing, too', async () => {
+    const { id, position: from } = await create()
+    await end(id, 'secret_lost')
+    await post('missed')
+    const { position: cursor } = (await service.chat.webhooks.change(actor, id, { enabled: true })).webhook
+    await post('next')
+    await vi.waitFor(
+      () => expect(gaps()).toEqual([{ cursor, truncated: true, reason: 'since', from, to: cursor }]),
+      PATIENT,
+    )
+  })
+
+  it('is told of what it missed before, also when it is moved meanwhile', async () => {
+    const { id, position } = await create()
+    const dead = { cursor: position, reason: 'dead', event_id: 'evt_1' }
+    await db.write((tx) => tx.run(sql`UPDATE webhooks SET gap = ${JSON.stringify([dead])} WHERE id = ${id}`))
+    await service.chat.webhooks.change(actor, id, { since: new Date(Date.now() - 1000).toISOString() })
+    await post('next')
+    await vi.waitFor(() => expect(receiver.contents()).toContain('next'), PATIENT)
+    expect(gaps()).toEqual([{ ...dead, truncated: true }])
   })
 
   it('sends the events of all conversations again', async () => {

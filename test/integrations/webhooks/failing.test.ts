@@ -7,7 +7,7 @@ import { innerState, PASSWORD, type Person, startService } from '../../support/s
 import { openStream, signInByHand } from '../../support/stream.ts'
 import { startWebhookReceiver, type WebhookReceiver, webhooksTo } from '../../support/webhook-receiver.ts'
 
-const PATIENT = { timeout: 10_000, interval: 20 }
+const PATIENT = { timeout: 30_000, interval: 20 }
 
 describeOnEachDatabase('the inbox of who has a webhook that is disabled', (openUrl) => {
   let receiver: WebhookReceiver

@@ -1,10 +1,8 @@
 import * as v from 'valibot'
 import { beforeAll, expect, it, vi } from 'vitest'
-import { FeedEvent as FeedEventSchema } from '../../../lib/chat/feed/schema.ts'
 import { createAdminClient } from '../../../lib/client/admin.ts'
 import { ChatError } from '../../../lib/core/errors.ts'
 import type { Actor, FeedEvent } from '../../../lib/index.ts'
-import { toThin } from '../../../lib/integrations/webhooks/rules-payload.ts'
 import type { WebhookInput } from '../../../lib/integrations/webhooks/schema.ts'
 import { WebhookThinEvent } from '../../../lib/integrations/webhooks/schema-sent.ts'
 import { SENT_EVENTS } from '../../../lib/integrations/webhooks/sent-events.ts'
@@ -133,7 +131,8 @@ describeOnEachDatabase('what the feed has of a webhook', (openUrl) => {
     const seed = newSeed()
     console.log(`seed ${seed}`)
     const random = createRandom(seed)
-    const inputs = times(8, () => chooseInput(random))
+    // The first gets much, whatever chance is for the others.
+    const inputs = [{ payload: 'full', order: 'none', parallel: 1 } as const, ...times(8, () => chooseInput(random))]
     const made = []
     for (const input of inputs) {
       const { webhook } = await service.chat.webhooks.create(actor, { url: receiver.url, ...input })
@@ -160,7 +159,7 @@ describeOnEachDatabase('what the feed has of a webhook', (openUrl) => {
     expect(receiver.calls).toHaveLength(counts.reduce((sum, count) => sum + count, 0))
   })
 
-  /** A call has the event, in full or what of it has no text. */
+  /** The feed has what a call has: the event, in full or what of it has no text. */
   function expectSame(
     { body, headers }: Received,
     { position, ...event }: FeedEvent,
@@ -168,17 +167,15 @@ describeOnEachDatabase('what the feed has of a webhook', (openUrl) => {
   ): void {
     expect(headers['x-chat-server-position']).toBe(position)
     const sent = JSON.parse(body)
-    const isLong = Buffer.byteLength(JSON.stringify(event)) > MAX_BYTES
-    if (input.payload === 'full' && !isLong) {
+    expect(event).toEqual(sent)
+    if (input.payload === 'full' && !sent.truncated) {
       expect(v.is(SENT_EVENTS.get(event.type)!, sent)).toBe(true)
-      expect(sent).toEqual(event)
+      expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_BYTES)
       return
     }
     expect(v.is(WebhookThinEvent, sent)).toBe(true)
-    const { data } = toThin(FeedEventSchema, event) as { data: object }
-    const { url, ...thin } = sent.data
-    expect({ ...sent, data: thin }).toEqual({ ...event, data, ...(input.payload === 'full' && { truncated: true }) })
-    if (event.conversation_id) expect(url).toMatch(/^(http|\/api\/)/)
+    expect('truncated' in sent).toBe(input.payload === 'full')
+    expect(sent.data.url).toMatch(/^(http|\/api\/)/)
     expect(body).not.toMatch(/"content"|"title"/)
   }
 })

@@ -6,6 +6,8 @@ import {
   type Held,
   settledAhead,
   takeTurns,
+  toKeep,
+  toRead,
 } from '../../../lib/integrations/webhooks/held.ts'
 
 /** A webhook with the order `conversation` that has read events of these conversations, the first one at the place 1. */
@@ -63,4 +65,29 @@ it('keeps as open what was begun and not sent', () => {
   expect(openOf(held)).toEqual([{ place: 3, open: [1, 3] }])
   settle(held, 1, 3)
   expect(openOf(held)).toEqual([])
+})
+
+it.each([
+  ['that has had a success', { last_failed: 0, last_success_at: 1 }, 512],
+  ['whose last call failed', { last_failed: 1, last_success_at: 1 }, 16],
+  ['that has never had a success', { last_failed: 0, last_success_at: null }, 16],
+])('reads ahead no more than a webhook %s can send soon', (_, changes, size) => {
+  const held = holdOrdered('')
+  Object.assign(held.webhook, changes)
+  expect([toRead(held), toKeep(held)]).toEqual([512, size])
+  const read = (count: number) => {
+    for (let n = 0; n < count; n++) held.entries.push({ phase: 'read' } as Held['entries'][number])
+  }
+  read(15)
+  expect(toRead(held)).toBe(512)
+  read(1)
+  expect(toRead(held)).toBe(size === 16 ? 0 : 512)
+  read(240)
+  expect(toRead(held)).toBe(0)
+  held.entries.length = 0
+  for (let n = 0; n < 1_000; n++) held.parked.set(`${n}`, 1)
+  expect(toRead(held)).toBe(0)
+  held.parked.clear()
+  held.is_behind = false
+  expect(toRead(held)).toBe(0)
 })

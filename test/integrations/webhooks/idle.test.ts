@@ -45,7 +45,8 @@ describeOnEachDatabase('a thousand webhooks without events', (openUrl) => {
         await engine.tick()
       }
       expect(statements.length).toBeGreaterThan(0)
-      expect(statements.length).toBeLessThanOrEqual(60)
+      // And one a minute that moves their positions.
+      expect(statements.length).toBeLessThanOrEqual(61)
     }
     const rows = await ctx.db.all<{ position: string; writer: string | null }>(
       sql`SELECT DISTINCT position, writer FROM webhooks`,

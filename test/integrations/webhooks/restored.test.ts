@@ -1,13 +1,15 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { checkWebhooks } from '../../../cli/doctor/webhooks.ts'
 import { OPERATOR, openStorage, restoreStorage } from '../../../lib/index.ts'
+import { openWebhook } from '../../../lib/integrations/webhooks/secrets.ts'
 import { listWebhooks } from '../../../lib/integrations/webhooks/store.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { createSqliteFile, describeOnEachEmptyDatabase } from '../../support/databases.ts'
-import { innerState, startService } from '../../support/service.ts'
+import { codeOf, innerState, startService, type TestService } from '../../support/service.ts'
 
 const URL = 'https://receiver.example/events'
 
@@ -47,23 +49,73 @@ describeOnEachEmptyDatabase('an imported database', (openUrl) => {
     const { url, remove } = await createSqliteFile()
     onTestFinished(remove)
     await fill(url)
-    const source = await openStorage({ database: url })
-    let text = ''
-    await source.export((lines) => {
-      text += lines
-    })
-    await source.close()
     const target = await openUrl()
-    const storage = await openStorage({ database: target })
-    await storage.migrate()
-    async function* each() {
-      yield* text.trimEnd().split('\n')
-    }
-    await storage.import(each(), undefined, options)
-    await storage.close()
+    await copyAll(url, target, options)
     expect(await stateOf(target)).toEqual(expected)
   })
+
+  it('opens the secrets and headers of webhooks with the key that is configured for both, and loses them without', async () => {
+    const { url, remove } = await createSqliteFile()
+    onTestFinished(remove)
+    const [key, another] = [1, 2].map(() => randomBytes(32).toString('base64'))
+    const start = async (database: string, secret_key: string | undefined) => {
+      const service = await startService(database, {
+        config: { security: { password: { bcrypt_cost: 4 }, secret_key } },
+      })
+      onTestFinished(service.close)
+      return service
+    }
+    const opened = async ({ chat }: TestService) => {
+      const ctx = innerState(chat)
+      return Promise.all((await listWebhooks(ctx.db, { all: true })).map((row) => openWebhook(ctx, row, ctx.now())))
+    }
+    const original = await start(url, key)
+    const headers = { authorization: 'Bearer of the receiver' }
+    const { webhook, secret } = await original.chat.webhooks.create(OPERATOR, { url: URL, headers })
+    const sealed = [{ secrets: [secret], headers }]
+    expect(await opened(original)).toEqual(sealed)
+    await original.close()
+
+    const target = await openUrl()
+    await copyAll(url, target)
+    const moved = await start(target, key)
+    expect(await opened(moved)).toEqual(sealed)
+    expect(await moved.chat.webhooks.change(OPERATOR, webhook.id, { enabled: true })).toMatchObject({
+      webhook: { status: 'active' },
+    })
+    await moved.close()
+
+    const stranger = await start(target, another)
+    expect(await opened(stranger)).toEqual([undefined])
+    expect(await stranger.chat.ops.secretState(OPERATOR)).toMatchObject({ values: 2, lost: 2 })
+    await stranger.chat.webhooks.change(OPERATOR, webhook.id, { enabled: false })
+    const enable = () => stranger.chat.webhooks.change(OPERATOR, webhook.id, { enabled: true })
+    expect(await codeOf(enable())).toBe('conflict')
+    const { secret: renewed } = await stranger.chat.webhooks.rotate(OPERATOR, webhook.id)
+    // A lost header would be missing in each call.
+    expect(await codeOf(enable())).toBe('conflict')
+    await stranger.chat.webhooks.change(OPERATOR, webhook.id, { headers })
+    await enable()
+    expect(await opened(stranger)).toEqual([{ secrets: [renewed], headers }])
+  })
 })
+
+/** Exports all of a database, and imports it into an empty one. */
+async function copyAll(from: string, to: string, options: { enable_webhooks?: boolean } = {}): Promise<void> {
+  const source = await openStorage({ database: from })
+  let text = ''
+  await source.export((lines) => {
+    text += lines
+  })
+  await source.close()
+  const storage = await openStorage({ database: to })
+  await storage.migrate()
+  async function* each() {
+    yield* text.trimEnd().split('\n')
+  }
+  await storage.import(each(), undefined, options)
+  await storage.close()
+}
 
 it.each([
   [{}, DISABLED, 1],

@@ -1,10 +1,11 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { createWebhookEngine } from '../../../lib/integrations/webhooks/engine.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, startService, times } from '../../support/service.ts'
 import { startWebhookReceiver, webhooksTo } from '../../support/webhook-receiver.ts'
 
-const PATIENT = { timeout: 20_000, interval: 50 }
+const PATIENT = { timeout: 30_000, interval: 50 }
 
 describeOnEachDatabase('webhooks of several processes', (openUrl) => {
   async function start(url: string, config: object) {
@@ -65,6 +66,36 @@ describeOnEachDatabase('webhooks of several processes', (openUrl) => {
     await vi.waitFor(() => expect([...new Set(receiver.contents())]).toEqual(['one', 'two', 'three']), PATIENT)
   })
 
+  it('calls nothing once another process has deleted the webhook, though it was sending by then', async () => {
+    const { receiver, url, config, service, actor, post } = await setUp()
+    await service.close()
+    const composing = { deleted: '' }
+    const node = await startService(url, {
+      config,
+      wrap: (storage) => {
+        const { get, write } = storage.db
+        const getLater: typeof get = async (query) => {
+          if (composing.deleted !== '' && /event_histories/.test(query.text))
+            await write((tx) => tx.run(sql`DELETE FROM webhooks WHERE id = ${composing.deleted}`))
+          return get(query)
+        }
+        return { ...storage, db: { ...storage.db, get: getLater } }
+      },
+    })
+    onTestFinished(() => node.close())
+    const { webhook } = await node.chat.webhooks.create(actor, { url: receiver.url })
+    await post('before', node)
+    await receiver.waitFor(1)
+    await node.idle()
+    composing.deleted = webhook.id
+    await post('deleted', node)
+    await vi.waitFor(async () => expect((await node.chat.webhooks.list(actor)).webhooks).toEqual([]), PATIENT)
+    await node.chat.webhooks.create(actor, { url: receiver.url })
+    await post('after', node)
+    await receiver.waitFor(2)
+    expect(receiver.contents()).toEqual(['before', 'after'])
+  })
+
   it.each(['none', 'conversation'] as const)(
     'sends again only what was not settled when one has died behind an event that hangs, with the order `%s`',
     async (order) => {
@@ -101,6 +132,67 @@ describeOnEachDatabase('webhooks of several processes', (openUrl) => {
       )
     },
   )
+
+  it('are given to others as soon as their process drains, without waiting for a receiver that hangs', async () => {
+    const { receiver, service, actor, post } = await setUp()
+    const { db } = innerState(service)
+    const [free, busy] = await Promise.all([
+      service.chat.webhooks.create(actor, { url: receiver.url }),
+      service.chat.webhooks.create(actor, { url: `${receiver.url}/hangs` }),
+    ])
+    receiver.answer = ({ headers }) => (headers['x-chat-server-webhook'] === busy.webhook.id ? () => {} : 204)
+    await post('one')
+    await receiver.waitFor(2)
+    await vi.waitFor(
+      async () =>
+        expect((await service.chat.webhooks.get(actor, free.webhook.id)).webhook).toHaveProperty('last_success_at'),
+      PATIENT,
+    )
+    for (const { drain } of service.nodes) drain()
+    const leaseOf = async ({ webhook: { id } }: typeof free) =>
+      (await db.get<{ until: number }>(sql`SELECT lease_expires_at AS until FROM webhooks WHERE id = ${id}`))!.until
+    await vi.waitFor(async () => expect(await leaseOf(free)).toBe(0), PATIENT)
+    expect(await leaseOf(busy)).toBeGreaterThan(0)
+    await vi.waitFor(async () => expect(await leaseOf(busy)).toBe(0), PATIENT)
+  })
+
+  it.each([5, 59])('are taken from a process that has died at the next second, which is the %ith', async (ticks) => {
+    const { receiver, url, config, service, actor } = await setUp()
+    const { webhook } = await service.chat.webhooks.create(actor, { url: receiver.url })
+    await service.close()
+    const node = await start(url, { ...config, webhooks: { enabled: false } })
+    const ctx = innerState(node)
+    const engine = createWebhookEngine({
+      ...ctx,
+      config: { ...ctx.config, webhooks: { ...ctx.config.webhooks, enabled: true } },
+    })
+    onTestFinished(() => engine.close())
+    for (const _ of times(ticks, (n) => n)) await engine.tick()
+    await ctx.db.write((tx) =>
+      tx.run(sql`UPDATE webhooks SET writer = 'dead', lease_expires_at = 1 WHERE id = ${webhook.id}`),
+    )
+    await engine.tick()
+    await vi.waitFor(async () => {
+      const row = await ctx.db.get<{ writer: string }>(sql`SELECT writer FROM webhooks WHERE id = ${webhook.id}`)
+      expect(row!.writer).not.toBe('dead')
+    }, PATIENT)
+  })
+
+  it('are sent what another process has written at once, also while a call hangs', async () => {
+    const { receiver, url, config, service, actor, post } = await setUp()
+    const node = await start(url, config)
+    const { webhook } = await node.chat.webhooks.create(actor, { url: receiver.url })
+    await post('first', node)
+    const isStored = async () =>
+      expect((await node.chat.webhooks.get(actor, webhook.id)).webhook).toHaveProperty('last_success_at')
+    await vi.waitFor(isStored, PATIENT)
+    receiver.answer = ({ event }) => (event.data.message.content === 'hangs' ? () => {} : 204)
+    await post('hangs', node)
+    await receiver.waitFor(2)
+    await post('elsewhere', service)
+    await receiver.waitFor(3)
+    expect(receiver.contents()).toEqual(['first', 'hangs', 'elsewhere'])
+  })
 
   it('sends all again from a place to which its owner has moved it, also what was settled out of order', async () => {
     const { receiver, service, actor, post, elsewhere } = await setUp()

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endWebhooksOfKeys } from '../../../lib/accounts/means/ending-webhooks.ts'
 import { ChatError, createAdminClient } from '../../../lib/client/admin.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { OPERATOR } from '../../../lib/index.ts'
@@ -93,6 +94,13 @@ describeOnEachDatabase('webhooks', (openUrl) => {
     receiver.answer.run = ({ data }) => ({ body: data.challenge ?? '' })
     expect(await owner.webhooks.verify(created.webhook.id)).toEqual({ status: 200, ms: expect.any(Number) })
     return created
+  }
+
+  /** Who has done last what with a webhook, and why, by the audit log. */
+  async function lastAudited(subject_id: string) {
+    const { entries } = await service.chat.audit.list(OPERATOR, { subject_id, limit: 1 })
+    const [{ act, actor_id, detail } = {} as never] = entries
+    return { act, ...(actor_id && { actor_id }), reason: detail?.reason }
   }
 
   it('is made with defaults, and its secret is shown once', async () => {
@@ -228,13 +236,20 @@ describeOnEachDatabase('webhooks', (openUrl) => {
 
   it('of a user who lost the right to have keys is only disabled or deleted', async () => {
     const owner = await person()
-    const { webhook } = await make(owner)
+    const { webhook } = await makeActive(owner)
     const { id } = webhook
     await service.chat.users.change(OPERATOR, owner.id, { roles: ['quiet'] })
     for (const changes of [{ parallel: 2 }, { enabled: true }, { enabled: false, parallel: 2 }])
       expect(await failureOf(owner.webhooks.change(id, changes))).toEqual(['forbidden', 'role'])
-    expect(await failureOf(owner.webhooks.rotate(id))).toEqual(['forbidden', 'role'])
-    await owner.webhooks.verify(id)
+    const calls = [
+      () => owner.webhooks.rotate(id),
+      () => owner.webhooks.verify(id),
+      () => owner.webhooks.test(id),
+      () => owner.webhooks.replay(id, { since: new Date().toISOString() }),
+      () => owner.webhooks.replayDelivery(id, id),
+    ]
+    for (const call of calls) expect(await failureOf(call())).toEqual(['forbidden', 'role'])
+    expect((await owner.webhooks.get(id)).webhook.id).toBe(id)
     await owner.webhooks.change(id, { enabled: false })
     await owner.webhooks.remove(id)
   })
@@ -426,6 +441,7 @@ describeOnEachDatabase('webhooks', (openUrl) => {
         status: 'disabled',
         disabled_reason: 'key',
       })
+      expect(await lastAudited(webhook.id)).toEqual({ act: 'webhook.changed', actor_id: owner.id, reason: 'key' })
       expect((await owner.webhooks.change(webhook.id, { enabled: true })).webhook.status).toBe('active')
       expect((await owner.webhooks.get(own.id)).webhook.status).toBe('active')
     })
@@ -440,10 +456,11 @@ describeOnEachDatabase('webhooks', (openUrl) => {
       await root.keys.revokeAny(keys[1]!.id)
       const reasons = async () => (await owner.webhooks.list()).webhooks.map(({ disabled_reason }) => disabled_reason)
       expect(await reasons()).toEqual([undefined, 'key'])
-      const { disableOfLostKeys } = await import('../../../lib/storage/disabled-webhooks.ts')
       const context = innerState(service)
-      await context.write((tx) => disableOfLostKeys(tx, context.now() + 61 * SECOND))
+      await context.write((tx) => endWebhooksOfKeys(tx, context.now() + 61 * SECOND))
       expect(await reasons()).toEqual(['key', 'key'])
+      expect(await lastAudited(ids[0]!)).toEqual({ act: 'webhook.changed', reason: 'key' })
+      expect(await lastAudited(ids[1]!)).toEqual({ act: 'webhook.changed', actor_id: root.id, reason: 'key' })
     })
   })
 
@@ -462,6 +479,11 @@ describeOnEachDatabase('webhooks', (openUrl) => {
       expect((await owner.webhooks.list()).webhooks.map(({ id }) => id)).toEqual([webhook.id, own.id, others.id])
       const eve = await person()
       expect(await codeOf(make(eve, { bot_id: bot.id }))).toBe('not_found')
+      for (const bot_id of [bot.id, owner.id]) {
+        expect(await codeOf(eve.webhooks.list({ bot_id }))).toBe('not_found')
+        const actor = await service.chat.users.actor(eve.id)
+        expect(await codeOf(service.chat.webhooks.list(actor, { bot_id }))).toBe('not_found')
+      }
       const { conversation_id } = await owner.conversations.create({})
       expect(await codeOf(owner.webhooks.change(webhook.id, { conversation_id }))).toBe('not_found')
       await root.users.change(bot.id, { owner_id: eve.id })
@@ -469,6 +491,37 @@ describeOnEachDatabase('webhooks', (openUrl) => {
       await eve.bots.remove(bot.id)
       expect((await eve.webhooks.list()).webhooks).toEqual([])
     })
+  })
+
+  /** The webhooks of all users as the operator lists them, in pages of this size at most. */
+  async function listAll(limit: number) {
+    const { list } = service.chat.webhooks
+    const webhooks: Awaited<ReturnType<typeof list>>['webhooks'] = []
+    for (let after: string | undefined; ; ) {
+      const page = await list(OPERATOR, { limit, after })
+      expect(page.webhooks.length).toBeLessThanOrEqual(limit)
+      webhooks.push(...page.webhooks)
+      after = page.next_after
+      if (after === undefined) return webhooks
+    }
+  }
+
+  it('are listed in pages for the operator and in process, oldest first, and whole for their owner over HTTP', async () => {
+    const owner = await person()
+    const made: string[] = []
+    for (let n = 0; n < 3; n++) made.push((await make(owner)).webhook.id)
+    const all = (await listAll(2)).map(({ id }) => id)
+    expect(all).toEqual(all.toSorted())
+    expect(new Set(all).size).toBe(all.length)
+    expect(all).toEqual(expect.arrayContaining(made))
+    const actor = await service.chat.users.actor(owner.id)
+    const first = await service.chat.webhooks.list(actor, { limit: 2 })
+    expect(first.webhooks.map(({ id }) => id)).toEqual(made.slice(0, 2))
+    expect(first.next_after).toBe(made[1])
+    const rest = await service.chat.webhooks.list(actor, { limit: 2, after: first.next_after })
+    expect(rest.webhooks.map(({ id }) => id)).toEqual(made.slice(2))
+    expect(rest).not.toHaveProperty('next_after')
+    expect((await owner.webhooks.list()).webhooks.map(({ id }) => id)).toEqual(made)
   })
 
   it('of the operator has all conversations, and thin events unless it says otherwise', async () => {
@@ -482,7 +535,7 @@ describeOnEachDatabase('webhooks', (openUrl) => {
     expect(whole).toMatchObject({ content: true, payload: 'full' })
     const owner = await person()
     const { webhook: theirs } = await make(owner)
-    const ids = (await service.chat.webhooks.list(OPERATOR)).webhooks.map(({ id }) => id)
+    const ids = (await listAll(7)).map(({ id }) => id)
     expect(ids).toEqual(expect.arrayContaining([webhook.id, whole.id, theirs.id]))
     const actor = await service.chat.users.actor(owner.id)
     expect(await codeOf(service.chat.webhooks.create(actor, { url: receiver.url, content: true }))).toBe(
@@ -501,6 +554,7 @@ describeOnEachDatabase('webhooks', (openUrl) => {
     await root.users.change(owner.id, { disabled: false })
     await root.users.lockDown(owner.id)
     expect(await row()).toMatchObject({ status: 'disabled', disabled_reason: 'lockdown' })
+    expect(await lastAudited(webhook.id)).toEqual({ act: 'webhook.changed', actor_id: root.id, reason: 'lockdown' })
     await root.users.erase(owner.id, {})
     expect(await row()).toBeUndefined()
   })

@@ -104,3 +104,14 @@ it('wakes all readers when the log cannot be read: each fails by itself, or goes
   expect(ada.wake).toHaveBeenCalledOnce()
   expect(warnings).toEqual(['New events cannot be read'])
 })
+
+it('asks a reader of one conversation about the rows of others not at all', async () => {
+  const { watch, add } = createLog({ one: ['ada'], two: ['ada'] })
+  const wants = vi.fn(() => true)
+  const ada = watcherOf('ada', { conversation_id: 'one', wants })
+  await watch.add(ada)
+  await add(rowOf(1, 'two'))
+  expect([wants.mock.calls.length, ada.wake.mock.calls.length]).toEqual([0, 0])
+  await add(rowOf(2, 'two'), rowOf(3, 'one'))
+  expect(ada.wake).toHaveBeenCalledOnce()
+})

@@ -7,11 +7,12 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 const TYPING = { type: 'typing.update' } as ConversationStreamEvent
+const RESET = { type: 'stream.reset' } as ConversationStreamEvent
 const ready = (resumed: boolean) =>
   ({ type: 'stream.ready', payload: { resumed, last_event_id: '' } }) as ConversationStreamEvent
 
-/** A reader whose stream has begun, and what it was sent. */
-function start(wait_ms: number | undefined, resumed = true) {
+/** A reader whose stream has begun with these events, and what it was sent. */
+function start(wait_ms: number | undefined, ...begin: ConversationStreamEvent[]) {
   const types: string[] = []
   const sink = {
     write: ({ events }: { events: { event: ConversationStreamEvent }[] }) =>
@@ -28,7 +29,7 @@ function start(wait_ms: number | undefined, resumed = true) {
     },
   })
   waits.add(reader)
-  send(ready(resumed))
+  send(...(begin.length > 0 ? begin : [ready(true)]))
   return { waits, reader, types, send }
 }
 
@@ -62,13 +63,21 @@ describe('a stream that waits', () => {
   })
 
   it.each([
-    ['that has no time to wait', 0, true],
-    ['that begins at another position than its client named', 25_000, false],
-  ])('%s ends when it has begun', (_, wait_ms, resumed) => {
-    const { waits, reader, types } = start(wait_ms, resumed)
-    expect(types).toEqual(['stream.ready'])
+    ['that has no time to wait', 0, [ready(true)]],
+    ['that begins at another position than its client named', 25_000, [ready(false), RESET]],
+  ])('%s ends when it has begun', (_, wait_ms, begin) => {
+    const { waits, reader, types } = start(wait_ms, ...begin)
     waits.begin(reader)
-    expect(types).toEqual(['stream.ready', 'stream.closed'])
+    expect(types).toEqual([...begin.map(({ type }) => type), 'stream.closed'])
+  })
+
+  it('waits where its client has no position yet', () => {
+    const { waits, reader, types, send } = start(25_000, ready(false))
+    waits.begin(reader)
+    expect(types).toEqual(['stream.ready'])
+    send(TYPING)
+    vi.advanceTimersByTime(250)
+    expect(types).toEqual(['stream.ready', 'typing.update', 'stream.closed'])
   })
 
   it('ends at once with missed events, and not before the last of them', () => {
@@ -83,7 +92,7 @@ describe('a stream that waits', () => {
 })
 
 it('does not end a stream that stays open', () => {
-  const { waits, reader, send } = start(undefined, false)
+  const { waits, reader, send } = start(undefined, ready(false))
   waits.begin(reader)
   send(TYPING)
   vi.advanceTimersByTime(60_000)

@@ -52,8 +52,44 @@ describeOnEachDatabase('chat completions', (openUrl) => {
     expect(conversation).toMatchObject({ title: 'API' })
     expect((await openai.models.list()).data).toMatchObject([{ id: 'assistant', owned_by: 'chat-server' }])
     expect(await openai.models.retrieve('assistant')).toMatchObject({ id: 'assistant' })
+    for (const body of [{ messages }, { model: null, messages }]) {
+      const unnamed = openai.chat.completions.create(body as never)
+      const other = await puppet.asked()
+      other.say('Two.')
+      other.end()
+      expect(await unnamed).toMatchObject({ model: 'assistant', choices: [{ message: { content: 'Two.' } }] })
+    }
     await expect(openai.models.retrieve('gpt-4')).rejects.toMatchObject({ status: 404 })
     await expect(openai.chat.completions.create({ model: 'gpt-4', messages })).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('are of whom the host knows by any scheme, and never of the echo with a credential that it does not know', async () => {
+    const service = await startService(servers.url(), {
+      config: { features: { openai_api: true } },
+      ports: {
+        assistant: createPuppet().assistant,
+        identity: ({ headers }) => {
+          const isKnown = headers.get('authorization') === 'Basic YWRhOmE='
+          // A cookie is no credential here: a page of another site makes a browser send it.
+          return isKnown || headers.has('cookie') ? { subject: 'ada' } : undefined
+        },
+      },
+    })
+    servers.services.push(service)
+    const modelsFor = async (headers: Record<string, string>) => {
+      const response = await fetch(`${service.base_url}/v1/models`, { headers })
+      const { data } = (await response.json()) as { data?: { id: string }[] }
+      return data ? data[0]!.id : response.status
+    }
+    expect(await modelsFor({ authorization: 'Basic YWRhOmE=' })).toBe('assistant')
+    for (const authorization of ['Basic YWRhOmI=', 'Bearer x', 'Digest y'])
+      expect(await modelsFor({ authorization })).toBe(401)
+    expect(await modelsFor({})).toBe('gpt-4')
+    expect(await modelsFor({ cookie: 'host=ada' })).toBe('gpt-4')
+    const read = (headers: Record<string, string>) =>
+      fetch(`${service.base_url}/v1/responses/resp_${'0'.repeat(32)}`, { headers })
+    expect((await read({ authorization: 'Basic YWRhOmE=' })).status).toBe(404)
+    expect((await read({ cookie: 'host=ada' })).status).toBe(401)
   })
 
   it('are streamed in chunks that the SDK joins', async () => {
@@ -96,12 +132,30 @@ describeOnEachDatabase('chat completions', (openUrl) => {
       })
     const answer = await puppet.asked()
     answer.say('Two')
-    await vi.waitUntil(async () => (await lastOf(ada)).content === 'Two', { timeout: 15_000 })
+    await vi.waitUntil(async () => (await lastOf(ada)).content === 'Two', { timeout: 30_000 })
     controller.abort()
     await asked.catch(() => undefined)
     await answer.aborted
     expect(await lastOf(ada)).toMatchObject({ status: 'cancelled', content: 'Two' })
   })
+
+  it.each([false, true])(
+    'end with the text so far when the answer is stopped elsewhere (stream: %s)',
+    async (stream) => {
+      const { openai, puppet, ada } = await start()
+      const asked = stream
+        ? openai.chat.completions.stream({ model: 'assistant', messages }).finalChatCompletion()
+        : openai.chat.completions.create({ model: 'assistant', messages })
+      const answer = await puppet.asked()
+      answer.say('Two')
+      await vi.waitUntil(async () => (await lastOf(ada)).content === 'Two', { timeout: 15_000 })
+      await ada.answers.cancel((await lastOf(ada)).id)
+      const { choices } = await asked
+      // No reason of this protocol is a stop by a person. After `length`, clients ask for the rest by themselves.
+      expect(choices).toMatchObject([{ message: { content: 'Two' }, finish_reason: 'stop' }])
+      expect((await lastOf(ada)).status).toBe('cancelled')
+    },
+  )
 
   async function lastOf(ada: Awaited<ReturnType<typeof start>>['ada']) {
     const [conversation] = (await ada.conversations.list()).conversations
@@ -169,7 +223,7 @@ describeOnEachDatabase('chat completions', (openUrl) => {
     const { id } = await openai.responses.create({ input: 'Why?', background: true })
     const answer = await puppet.asked()
     answer.say('Tw')
-    await vi.waitUntil(async () => (await lastOf(ada)).content === 'Tw', { timeout: 15_000 })
+    await vi.waitUntil(async () => (await lastOf(ada)).content === 'Tw', { timeout: 30_000 })
     const completion = id.replace('resp_', 'chatcmpl-')
     await expect(openai.chat.completions.retrieve(completion, { maxRetries: 0 })).rejects.toMatchObject({ status: 409 })
     answer.end()

@@ -105,6 +105,6 @@ describeOnEachDatabase('conversations of OpenAI', (openUrl) => {
     expect(items.data.slice(1, 3)).toEqual(first.output)
     await openai.responses.delete(first.id)
     await expect(openai.conversations.items.list(id)).rejects.toMatchObject({ status: 404 })
-    await vi.waitUntil(async () => (await ada.conversations.list()).conversations.length === 1)
+    await vi.waitUntil(async () => (await ada.conversations.list()).conversations.length === 1, { timeout: 30_000 })
   })
 })

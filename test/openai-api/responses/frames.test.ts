@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import type { PartChange } from '../../../lib/chat/answers/schema-parts.ts'
 import type { Written } from '../../../lib/chat/answers/service-rows.ts'
 import { createResponseFrames } from '../../../lib/openai-api/responses/frames.ts'
+import { createItems } from '../../../lib/openai-api/responses/rules-items.ts'
+import type { OutputItem } from '../../../lib/openai-api/responses/schema.ts'
 import type { ResponseEvent } from '../../../lib/openai-api/responses/schema-events.ts'
 import { createAnswerSteps, listSegmentEnds } from '../../../lib/protocols/rows/rules.ts'
 import { createRandom } from '../../fault/random.ts'
@@ -14,20 +17,32 @@ const MESSAGE: Written = {
   created_at: 1_000_000_000,
 }
 
-/** The events of one segment, from a number on, and how the rows before the place come in. */
-function eventsOf({ rows, status }: RandomAnswer, segment = 1, starting_after?: number): ResponseEvent[] {
+/** The events of one segment, from a number on. @param cut the row at which another stream goes on */
+function eventsOf({ rows, status }: RandomAnswer, segment = 1, starting_after?: number, cut = -1): ResponseEvent[] {
   const ends = listSegmentEnds(rows)
   const after = ends[segment - 2] ?? -1
   const end = ends[segment - 1]
-  const frames = createResponseFrames(MESSAGE, {
-    answered: { segment, conversation: undefined },
-    starting_after,
-    toFileUrl: (id) => `https://chat.example/api/attachments/${id}`,
-  })
+  const create = () =>
+    createResponseFrames(MESSAGE, {
+      answered: { segment, conversation: undefined },
+      starting_after,
+      toFileUrl: (id) => `https://chat.example/api/attachments/${id}`,
+    })
+  let frames = create()
   const steps = createAnswerSteps()
   let text = frames.begin(MESSAGE)
   for (const row of rows) {
     if (end !== undefined && row.idx > end) break
+    if (row.idx === cut) {
+      const saved = frames.save!()
+      const kept = JSON.stringify(saved)
+      frames = create()
+      frames.restore!(saved)
+      frames.end(MESSAGE)
+      expect(JSON.stringify(saved)).toBe(kept)
+      frames = create()
+      frames.restore!(saved)
+    }
     const step = steps.next(row)
     if (step && row.idx > after) text += frames.row(step)
   }
@@ -73,6 +88,13 @@ describe('the events of a response', () => {
       const events = eventsOf(answer)
       for (let after = -1; after < events.length; after++)
         expect(eventsOf(answer, 1, after)).toEqual(events.slice(after + 1))
+    }
+  })
+
+  it('are the same where another stream goes on', () => {
+    for (const answer of answers.slice(0, 1_000)) {
+      const events = eventsOf(answer)
+      for (let cut = 0; cut < answer.rows.length; cut++) expect(eventsOf(answer, 1, undefined, cut)).toEqual(events)
     }
   })
 
@@ -164,6 +186,16 @@ describe('the events of a response', () => {
     })
   })
 
+  it('begin a call of the provider with its input, which may come after its first row', () => {
+    const answer = rowsOf(
+      { ...call, input: undefined, state: 'running', by_provider: true },
+      { id: 0, type: 'tool', state: 'running', input: { sum: 1 } },
+      { id: 0, type: 'tool', state: 'done', output: 1 },
+    )
+    expect(eventsOf(answer).filter(({ type }) => type === 'response.output_item.added')).toHaveLength(1)
+    expect(outputOf(answer)?.output).toMatchObject([{ arguments: '{"sum":1}', output: '1', status: 'completed' }])
+  })
+
   it('begin a call that ends without having run', () => {
     const answer = rowsOf(
       { ...call, state: 'requested' },
@@ -202,4 +234,22 @@ describe('the events of a response', () => {
       expect(JSON.parse(data!.slice(6))).toMatchObject({ type, response: { status: expected, incomplete_details } })
     },
   )
+})
+
+it('save no copies of what has ended: another page of a long answer takes no more memory', () => {
+  const items = createItems(MESSAGE.id, () => undefined as never)
+  const steps = createAnswerSteps()
+  const add = (idx: number, row: string | PartChange) => items.take(steps.next({ idx, row })!)
+  add(0, 'The sky.')
+  add(1, { id: 1, type: 'reasoning', text: 'why' } as PartChange)
+  const saved = items.save() as { items: OutputItem[] }
+  add(2, 'More.')
+  const later = items.save() as { items: OutputItem[] }
+  expect(later.items).toMatchObject([{ status: 'completed' }, { status: 'completed' }, { status: 'in_progress' }])
+  expect(later.items[0]).toBe(saved.items[0])
+  // What was open then stays as it was.
+  expect(saved.items).toMatchObject([{ status: 'completed' }, { status: 'in_progress' }])
+  const again = items.save() as { items: OutputItem[] }
+  expect(again.items[1]).toBe(later.items[1])
+  expect(again.items[2]).not.toBe(later.items[2])
 })

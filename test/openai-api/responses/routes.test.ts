@@ -111,7 +111,7 @@ describeOnEachDatabase('responses', (openUrl) => {
     const [first] = seen
     const id = first?.type === 'response.created' ? first.response.id : ''
     // It has left; the answer goes on.
-    answer.say('it does.')
+    answer.say('it does.', { metadata: { by: 'model' } } as never)
     answer.end()
     const rest = await openai.responses.retrieve(id, {
       stream: true,
@@ -119,7 +119,13 @@ describeOnEachDatabase('responses', (openUrl) => {
     } as { stream: true })
     for await (const event of rest) seen.push(event)
     expect(seen.map(({ sequence_number }) => sequence_number)).toEqual(seen.map((_, n) => n))
-    expect(seen.at(-1)).toMatchObject({ type: 'response.completed', response: { id, status: 'completed' } })
+    // SDKs resume what says that it is in the background: that is all, and the same to every reader.
+    for (const event of [first, seen.at(-1)]) expect(event).toMatchObject({ response: { id, background: true } })
+    expect([first, seen.at(-1)]).toMatchObject([
+      { response: { metadata: {} } },
+      { response: { metadata: { by: 'model' } } },
+    ])
+    expect(seen.at(-1)).toMatchObject({ type: 'response.completed', response: { status: 'completed' } })
     const texts = seen.flatMap((event) => (event.type === 'response.output_text.delta' ? event.delta : []))
     expect(texts.join('')).toBe('Because it does.')
     expect((await openai.responses.retrieve(id)).output_text).toBe('Because it does.')
@@ -142,11 +148,11 @@ describeOnEachDatabase('responses', (openUrl) => {
 
   it('are cancelled, twice the same, and deleted', async () => {
     const { ada, openai, puppet } = await startPuppet()
-    const { id, status } = await openai.responses.create({ input: 'Why?', background: true })
-    expect(status).toBe('in_progress')
+    const { id, status, background } = await openai.responses.create({ input: 'Why?', background: true })
+    expect([status, background]).toEqual(['in_progress', true])
     const answer = await puppet.asked()
     answer.say('Beca')
-    await vi.waitUntil(async () => (await openai.responses.retrieve(id)).output_text === 'Beca', { timeout: 15_000 })
+    await vi.waitUntil(async () => (await openai.responses.retrieve(id)).output_text === 'Beca', { timeout: 30_000 })
     expect(await openai.responses.cancel(id)).toMatchObject({
       status: 'cancelled',
       output: [{ content: [{ text: 'Beca' }] }],
@@ -170,7 +176,7 @@ describeOnEachDatabase('responses', (openUrl) => {
     first.say('One.')
     first.end()
     await vi.waitUntil(async () => (await openai.responses.retrieve(previous_response_id)).status === 'completed', {
-      timeout: 15_000,
+      timeout: 30_000,
     })
     const { id, previous_response_id: named } = await openai.responses.create(below)
     expect(named).toBe(previous_response_id)
@@ -228,6 +234,28 @@ describeOnEachDatabase('responses', (openUrl) => {
       { type: 'mcp_call', status: 'completed' },
       { type: 'message' },
     ])
+  })
+
+  it('are not answered by the wait before their own decision, where others have decided on one call meanwhile', async () => {
+    const { openai, ada } = await startTools((request) =>
+      request.step === 1 ? [call('refund', { order: 'A' }), call('refund', { order: 'B' })] : ['Done.'],
+    )
+    const first = await openai.responses.create({ input: 'Refund both' })
+    const { approvals } = await ada.approvals.list({ mine: true })
+    const [one, two] = first.output.map(({ id }) => ({
+      type: 'mcp_approval_response' as const,
+      approval_request_id: id!,
+      approve: true,
+    }))
+    const oneId = one!.approval_request_id.slice('mcpr_'.length)
+    const { call_id } = approvals.find((each) => each.call_id.replaceAll('-', '') === oneId)!
+    await ada.approvals.decide(call_id, { approve: true })
+    await vi.waitUntil(async () => (await openai.responses.retrieve(`${first.id}_2`)).status === 'completed', {
+      timeout: 30_000,
+    })
+    const last = await openai.responses.create({ input: [one!, two!] })
+    expect(last).toMatchObject({ id: `${first.id}_3`, status: 'completed', output_text: 'Done.' })
+    expect(last.output).toMatchObject([{ type: 'mcp_call', approval_request_id: two!.approval_request_id }, {}])
   })
 
   it('are not decided on by a key where the tool takes none', async () => {

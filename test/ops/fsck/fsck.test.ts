@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import pg from 'pg'
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { addPosts } from '../../../lib/chat/messages/posting.ts'
 import type { Actor } from '../../../lib/core/actor.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
@@ -165,13 +165,16 @@ const REPAIRABLE = [
   'search-no-ghost',
 ]
 
+const config = { session: { max_sessions_per_user: 2 } }
+
 describeOnEachDatabase('fsck', (openUrl, dialect) => {
   let service: TestService
   let url: string
+  let sound: string
 
-  beforeEach(async () => {
-    url = await openUrl()
-    service = await startService(url, { config: { session: { max_sessions_per_user: 2 } } })
+  beforeAll(async () => {
+    sound = await openUrl()
+    service = await startService(sound, { config })
     const { ada, grace, eve, conversation_id, root } = await startThread(service)
     const reply = (parent_id: string, content: string) => ada.messages.reply(parent_id, { content })
     const { message_id } = await reply(root.message_id, 'second')
@@ -184,6 +187,11 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     await grace.messages.reply(message_id, ask)
     await grace.reactions.add(message_id, '👍')
     await service.idle()
+    await service.close()
+  })
+  beforeEach(async () => {
+    url = await openUrl(sound)
+    service = await startService(url, { config })
   })
   afterEach(() => service.close())
 
@@ -218,7 +226,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     const statements = columns.map((each) => {
       const [table, column] = each.split('.')
       const broken = each.endsWith('metadata') ? '"a text"' : '{"a":'
-      const id = { message_chunks: 'message_id', chats: 'name' }[table!] ?? 'id'
+      const id = { message_chunks: 'message_id', answer_runs: 'message_id', chats: 'name' }[table!] ?? 'id'
       const only = table === 'message_chunks' ? ' AND idx = 0' : ''
       return `UPDATE ${table} SET ${column} = '${broken}' WHERE ${id} = (SELECT max(${id}) FROM ${table})${only}`
     })
@@ -236,6 +244,8 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
          SELECT 'g', max(id), 'c', 'C', '', 'chat:read', 1, 1, 'h', '', '', '[]' FROM users;
        INSERT INTO tool_calls (id, message_id, conversation_id, part_id, step, name, state, requested_at)
          SELECT 'call', id, conversation_id, 0, 1, 'search', 'done', 1 FROM messages WHERE role = 'assistant' LIMIT 1;
+       INSERT INTO answer_runs (message_id, step, attempts, ran_ms, spent, tokens, micros)
+         SELECT max(id), 1, 0, 1, '{}', 0, 0 FROM messages;
        ${statements.join('; ')}`,
     )
     const { findings } = await service.chat.ops.fsck()

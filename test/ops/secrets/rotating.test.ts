@@ -8,11 +8,14 @@ import { OPERATOR } from '../../../lib/index.ts'
 import { openWebhook } from '../../../lib/integrations/webhooks/secrets.ts'
 import { listWebhooks } from '../../../lib/integrations/webhooks/store.ts'
 import { rotate as runRotation } from '../../../lib/ops/secrets/rotating.ts'
+import type { SecretState } from '../../../lib/ops/secrets/schema.ts'
 import { secretId } from '../../../lib/storage/keyring.ts'
 import { insertNextSecret, readSecret, readSecrets, readValuesKey } from '../../../lib/storage/secret.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, innerState, startService, type TestService, times } from '../../support/service.ts'
+
+const PATIENT = { timeout: 30_000, interval: 20 }
 
 const [FIRST, SECOND] = [1, 2].map(() => randomBytes(32).toString('base64')) as [string, string]
 
@@ -57,6 +60,25 @@ describeOnEachDatabase('a key of the service is replaced', (openUrl) => {
     await db.run(sql`UPDATE tasks SET due_at = 0 WHERE kind = 'secret.rotate'`)
     await tasks.settle()
   }
+  /** Has the task run once that waits, whenever it is due. */
+  async function turn({ chat }: TestService): Promise<void> {
+    const { db, tasks } = innerState(chat)
+    const { id } = (await db.get<{ id: string }>(sql`SELECT id FROM tasks WHERE kind = 'secret.rotate'`))!
+    await db.run(sql`UPDATE tasks SET due_at = 0 WHERE id = ${id}`)
+    tasks.wake()
+    const isDue = () => db.get(sql`SELECT 1 AS due FROM tasks WHERE id = ${id} AND (due_at = 0 OR writer IS NOT NULL)`)
+    await vi.waitFor(async () => expect(await isDue()).toBeUndefined(), PATIENT)
+  }
+  /** The state, once it is so. */
+  const until = (service: TestService, isSo: (now: SecretState) => boolean) =>
+    vi.waitFor(async () => {
+      const now = await state(service)
+      expect(isSo(now)).toBe(true)
+      return now
+    }, PATIENT)
+  const turnOf = ({ detail }: { detail: string }) => ({
+    ...{ key: '', detail: JSON.parse(detail), signal: new AbortController().signal, isOver: () => false },
+  })
   const findings = async ({ chat }: TestService) =>
     (await checkEncrypted(innerState(chat).config, innerState(chat).db)).map(({ message }) => message)
 
@@ -123,7 +145,7 @@ describeOnEachDatabase('a key of the service is replaced', (openUrl) => {
     expect((await readSecrets(innerState(one).db)).next).toHaveLength(32)
   })
 
-  it('by a configured one that the service does not have yet: it waits for that', async () => {
+  it('by a configured one that the service does not have yet: it waits for that, for an hour', async () => {
     const service = await start()
     await fill(service)
     const command = await start({ secret_key: FIRST })
@@ -131,14 +153,82 @@ describeOnEachDatabase('a key of the service is replaced', (openUrl) => {
     expect(await rotate(command)).toMatchObject({ old: 7, rotating: true })
     const { db, settings } = innerState(service)
     const task = await db.get<{ detail: string }>(sql`SELECT detail FROM tasks WHERE kind = 'secret.rotate'`)
-    const detail = JSON.parse(task!.detail)
-    const run = { key: '', detail, signal: new AbortController().signal, isOver: () => false }
-    expect(await runRotation(innerState(service), run)).toEqual({ done: false, detail, delay_seconds: 60 })
+    const outcome = await runRotation(innerState(service), turnOf(task!))
+    expect(outcome).toMatchObject({
+      done: false,
+      detail: { ...JSON.parse(task!.detail), waiting_until: expect.any(Number) },
+    })
+    const { delay_seconds } = outcome as { delay_seconds: number }
+    expect(Number.isInteger(delay_seconds)).toBe(true)
+    // Another process is the first sometimes: each looks every three seconds.
+    expect(delay_seconds).toBeGreaterThanOrEqual(30)
+    expect(delay_seconds).toBeLessThanOrEqual(60)
+    const waiting = await until(command, ({ waiting_until }) => waiting_until !== undefined)
+    expect(waiting).toMatchObject({ old: 7, rotating: true })
+    expect(Date.parse(waiting.waiting_until!) - Date.now()).toBeGreaterThan(3_500_000)
+    const { security, ...rest } = settings.current()
+    await service.chat.reload(parseConfig({ ...rest, security: { ...security, secret_key: FIRST } } as never))
+    await work(service)
+    const done = await state(command)
+    expect(done).toMatchObject({ values: 7, old: 0, lost: 0, rotating: false })
+    expect(done).not.toHaveProperty('waiting_until')
+  })
+
+  it('not by a configured one that no process gets for an hour: all stays as it was, and it can be asked again', async () => {
+    const service = await start()
+    await fill(service)
+    const secrets = await opened(service)
+    const { db, log, settings } = innerState(service)
+    const said = vi.spyOn(log, 'error')
+    onTestFinished(() => said.mockRestore())
+    const command = await start({ secret_key: FIRST })
+    await innerState(command).tasks.stop()
+    await rotate(command)
+    await until(command, ({ waiting_until }) => waiting_until !== undefined)
+    const keys = await readSecrets(db)
+    ahead += 3_599_000_000
+    await turn(service)
     expect(await state(command)).toMatchObject({ old: 7, rotating: true })
+    ahead += 2_000_000
+    await turn(service)
+    expect(await until(command, ({ rotating }) => !rotating)).toMatchObject({ values: 7, old: 7, lost: 0 })
+    expect(said.mock.calls.map(([text]) => text)).toEqual([expect.stringContaining('was not replaced')])
+    expect(await readSecrets(db)).toEqual(keys)
+    expect(await opened(service)).toEqual(secrets)
+    // Asked again, it waits for an hour again, and goes on with the key.
+    await rotate(command)
+    await until(command, ({ waiting_until }) => waiting_until !== undefined)
     const { security, ...rest } = settings.current()
     await service.chat.reload(parseConfig({ ...rest, security: { ...security, secret_key: FIRST } } as never))
     await work(service)
     expect(await state(command)).toMatchObject({ values: 7, old: 0, lost: 0, rotating: false })
+    expect(await opened(service)).toEqual(secrets)
+  })
+
+  it('by a configured one that is taken away half done: it is waited for until it is back', async () => {
+    const service = await start()
+    await fill(service)
+    const secrets = await opened(service)
+    const { log, settings } = innerState(service)
+    const said = vi.spyOn(log, 'error')
+    onTestFinished(() => said.mockRestore())
+    const command = await start({ secret_key: FIRST })
+    await innerState(command).tasks.stop()
+    // A node with the key has sealed some of it, and has the former configuration again.
+    await command.chat.webhooks.create(OPERATOR, { url: 'https://receiver.example/half' })
+    await rotate(command)
+    await until(command, ({ waiting_until }) => waiting_until !== undefined)
+    ahead += 3_601_000_000
+    await turn(service)
+    expect(await state(command)).toMatchObject({ old: 7, rotating: true })
+    expect(said.mock.calls.map(([text]) => text)).toEqual([expect.stringContaining('replaced in part')])
+    await turn(service)
+    expect(said).toHaveBeenCalledOnce()
+    const { security, ...rest } = settings.current()
+    await service.chat.reload(parseConfig({ ...rest, security: { ...security, secret_key: FIRST } } as never))
+    await work(service)
+    expect(await state(command)).toMatchObject({ old: 0, lost: 0, rotating: false })
+    expect(await opened(service)).toEqual(expect.arrayContaining(secrets))
   })
 
   it('by a configured one: of a next one of the database nothing remains', async () => {

@@ -9,7 +9,7 @@ import { shapeAfter } from '../../../lib/storage/schema/shape.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { bytesFor, bytesOf, PART, PNG, startWithFiles, upload } from '../../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { innerState, times } from '../../support/service.ts'
+import { innerState, startService, times } from '../../support/service.ts'
 
 const LONG = { timeout: 120_000 }
 
@@ -57,9 +57,12 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
     const bytes = await bytesFor(service, grace)
     const large = bytesOf(PART + 5, 'large')
     const file = await upload(grace, bytes, conversation_id, { name: '..evil.exe', content: large })
+    const left = await ada.messages.postRoot(conversation_id, { content: 'Not for all' })
+    await grace.threads.unfollow(left.root_id)
     const picture = await upload(grace, bytes, conversation_id, { name: 'me.html', content: PNG })
     await grace.messages.reply(root.message_id, {
       content: 'files',
+      generated: true,
       attachment_ids: [file, picture],
       quote_id: root.message_id,
     })
@@ -79,7 +82,12 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
     expect(json('reactions.json')).toMatchObject([{ message_id: root.message_id, emoji: '👍' }])
     const at = expect.stringMatching(/^20/)
     expect(json('conversations.json')).toMatchObject([{ conversation_id, replies_read_at: at, roots_read_at: at }])
-    expect(json('read_markers.json')).toEqual([{ root_id: root.message_id, followed_at: at }])
+    expect(json('read_markers.json')).toEqual(
+      expect.arrayContaining([
+        { root_id: root.message_id, followed_at: at },
+        { root_id: left.root_id, unfollowed_at: at },
+      ]),
+    )
     const acts = json('audit.json').map(({ act, relation }: { act: string; relation: string }) => [act, relation])
     expect(acts).toContainEqual(['user.created', 'about'])
     expect(acts).toContainEqual(['message.deleted', 'about'])
@@ -90,7 +98,7 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
         earlier: [{ content: 'canary-first version' }],
         answers: { author: 'ada', created_at: expect.stringMatching(/^20/) },
       },
-      { content: 'files', quotes: { author: 'ada', created_at: expect.stringMatching(/^20/) } },
+      { content: 'files', generated: true, quotes: { author: 'ada', created_at: expect.stringMatching(/^20/) } },
     ])
     const files = json('files.json')
     expect(files).toMatchObject([
@@ -107,6 +115,19 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
     expect(page).toContain('&lt;script&gt;alert(&quot;own&quot;)&lt;/script&gt; &amp; more')
     expect(page).not.toContain('<script')
     expect(page).toContain(`<a href="files/1-${file}.bin">`)
+  })
+
+  it('has when a guest was seen last, also without a session', LONG, async () => {
+    const service = await startService(await openUrl(), { config: { guests: { enabled: true } } })
+    onTestFinished(() => service.close())
+    const { user } = await service.chat.guests.create({}, { token: true })
+    const used_at = Date.UTC(2026, 0, 2) * 1000
+    await innerState(service).db.run(sql`UPDATE users SET used_at = ${used_at} WHERE id = ${user.id}`)
+    const folder = join(newFolder(), 'guest')
+    await exportUser(innerState(service), user.id, folder)
+    expect(JSON.parse(readFileSync(join(folder, 'account.json'), 'utf8'))).toMatchObject([
+      { id: user.id, kind: 'guest', last_seen_at: '2026-01-02T00:00:00.000000Z' },
+    ])
   })
 
   it('reads many messages a page at a time, and tells how far it is', LONG, async () => {

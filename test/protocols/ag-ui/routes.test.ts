@@ -301,14 +301,42 @@ describeOnEachDatabase('the events of AG-UI', (openUrl) => {
     const { id } = await askAndEnd(root.message_id, [user('Why?')])
     expect((await ada.messages.get(id)).parent_id).toBe(root.message_id)
     expect(await loadSnapshot(root.message_id)).toMatchObject([own, { id: `${id}:prompt` }, { id }])
-    // Questions to the assistant have none.
-    const part = { type: 'image', source: { type: 'url', value: `https://x/api/attachments/${file}/content` } }
-    const refused = [
-      await run(root.message_id, [user([{ type: 'text', text: 'a' }, part])]),
-      await run(root.message_id, [user('a')], { forwardedProps: { attachment_ids: [file] } }),
-    ]
-    for (const { response } of refused)
-      expect(await response.json()).toMatchObject({ status: 422, errors: [{ path: 'attachment_ids' }] })
+  })
+
+  it('asks with files, which the question keeps when it is asked again or edited', async () => {
+    await start({ config: { attachments: { enabled: true } } })
+    const { conversation_id, ada } = world
+    const actor = await service.chat.users.actor(ada.id)
+    const add = async (name: string) => {
+      const bytes = new TextEncoder().encode(name)
+      return (await service.chat.attachments.upload(actor, conversation_id, { name, bytes })).attachment
+    }
+    const [one, two] = [await add('a.txt'), await add('b.txt')]
+    const part = (value: string) => ({ type: 'document', source: { type: 'url', value } })
+    const text = { type: 'text', text: 'What is this?' }
+    const question = user([text, part(`${service.base_url}/api/attachments/${one.id}/content`), part(two.id)])
+    const { id } = await askAndEnd('trip', [question], { forwardedProps: { conversation_id } })
+    expect((await ada.messages.get(id)).attachments).toMatchObject([{ id: one.id }, { id: two.id }])
+    const shown = (file: string) => part(expect.stringContaining(`/api/attachments/${file}/content`))
+    const [loaded] = await loadSnapshot('trip')
+    expect(loaded).toMatchObject({ content: [text, shown(one.id), shown(two.id)] })
+    // As it was sent, and as it was loaded.
+    for (const again of [question, loaded!]) {
+      const { id: variant, variant_of } = await askAndEnd('trip', [again])
+      expect(variant_of).toBe(id)
+      const own = (await ada.messages.get(variant)).attachments!
+      expect(own).toMatchObject([{ name: 'a.txt' }, { name: 'b.txt' }])
+      expect((await loadSnapshot('trip'))[0]).toMatchObject({ content: [text, ...own.map((file) => shown(file.id))] })
+    }
+    const three = await add('c.txt')
+    const edited = await askAndEnd('trip', [user([{ type: 'text', text: 'And this?' }], `${id}:prompt`)], {
+      forwardedProps: { attachment_ids: [three.id, one.id] },
+    })
+    expect((await ada.messages.get(edited.id)).attachments).toMatchObject([{ id: three.id }, { name: 'a.txt' }])
+    // A file is of one question.
+    const below = [{ id: edited.id, role: 'assistant' }, user([{ type: 'text', text: 'More?' }, part(one.id)])]
+    expect((await run('trip', below)).response.status).toBe(404)
+    expect((await run('trip', [user([part((await add('d.txt')).id)])])).response.status).toBe(422)
   })
 
   it('has the reason of an answer that failed, and breaks off what has not ended', async () => {
@@ -335,7 +363,19 @@ describeOnEachDatabase('the events of AG-UI', (openUrl) => {
     const { events } = await askAndEnd('trip', [{ ...user('Why?'), name: null }], nulls)
     expect(events.at(-1)).not.toHaveProperty('outcome')
     expect((await (await connect('trip', nulls)).rest()).at(-1)).not.toHaveProperty('outcome')
-    const others = [{ forwardedProps: { own: 1 } }, { context: 5, tools: 'no', state: [1] }]
+    const others = [
+      { forwardedProps: { own: 1 } },
+      { forwardedProps: null, context: 5, tools: 'no', state: [1] },
+      { messages: [user([{ type: 'text', text: 'More?', source: null, url: null, id: null }])] },
+      {
+        messages: [
+          user([
+            { type: 'text', text: 'And more?' },
+            { type: 'other', text: null, source: null },
+          ]),
+        ],
+      },
+    ]
     for (const [n, more] of others.entries()) await askAndEnd('trip', [user(`More ${n}?`)], more)
   })
 
@@ -372,6 +412,11 @@ describeOnEachDatabase('the events of AG-UI', (openUrl) => {
       422,
     ],
     ['a file of elsewhere', { messages: [user([{ type: 'binary', url: 'https://example.org/a' }])] }, 422],
+    [
+      'a file of another host',
+      { messages: [user([{ type: 'binary', url: `https://example.org/api/attachments/${ID}/content` }])] },
+      422,
+    ],
     ['a file without a place', { messages: [user([{ type: 'video' }])] }, 422],
     ['an unknown assistant', { messages: [user('Why?')], forwardedProps: { assistant: 'nobody' } }, 422],
     ['a variant of what is not there', { messages: [user('Why?')], forwardedProps: { variant_of: ID } }, 404],
@@ -380,6 +425,7 @@ describeOnEachDatabase('the events of AG-UI', (openUrl) => {
     ['an answer to an unknown interrupt', { resume: [{ interruptId: ID, status: 'cancelled' }] }, 404],
     ['an interrupt that is neither', { resume: [{ interruptId: ID, status: 'maybe' }] }, 422],
     ['an answer without a decision', { resume: [{ interruptId: ID, status: 'resolved' }] }, 422],
+    ['an answer with null for a decision', { resume: [{ interruptId: ID, status: 'resolved', payload: null }] }, 422],
     ['a decision that is none', { resume: [{ interruptId: ID, status: 'resolved', payload: { approved: 1 } }] }, 422],
     ['two answers to one', { resume: [1, 2].map(() => ({ interruptId: ID, status: 'cancelled' })) }, 422],
   ])('refuses %s', async (_, body, status) => {
@@ -519,6 +565,58 @@ describeOnEachDatabase('the events of AG-UI', (openUrl) => {
       expect(innerState(service).streams.hub.countStreams(world.ada.id)).toBe(0)
     })
 
+    it('are decided all together also while another call of the step still runs', async () => {
+      let paid = () => {}
+      const isPaid = new Promise<void>((resolve) => {
+        paid = resolve
+      })
+      const pay = defineTool({
+        description: 'pay',
+        input: ANY,
+        async run() {
+          await isPaid
+          return 'pay done'
+        },
+      })
+      await start({
+        config: { assistant: { tools: ['refund', 'pay'] } },
+        ports: {
+          tools: { refund: tool('refund'), pay },
+          assistant: async function* ({ step }) {
+            if (step === 1) yield* [call('refund', { of: 1 }), call('refund', { of: 2 }), call('pay')]
+            else yield 'Done.'
+          },
+        },
+      })
+      const asked = await ask('trip', 'Why?')
+      await expect.poll(async () => (await world.ada.approvals.list({ state: 'waiting' })).approvals.length).toBe(2)
+      const ids = (await world.ada.approvals.list({ state: 'waiting' })).approvals.map(({ call_id }) => call_id)
+      const half = await (await run('trip', [], resume([ids[0]!, true]))).rest()
+      expect(half.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'conflict' })
+      expect((await world.ada.approvals.list({ state: 'waiting' })).approvals).toHaveLength(2)
+      const whole = await run('trip', [], resume([ids[0]!, true], [ids[1]!, false]))
+      paid()
+      expect((await whole.rest()).at(-1)).toMatchObject({ outcome: { type: 'success' } })
+      await asked.rest()
+    })
+
+    it('take null for a decision that is left out', async () => {
+      await startAsking()
+      const { refund, pay } = await askAndWait()
+      const entries = [refund, pay].map((interruptId) => ({ interruptId, status: 'cancelled', payload: null }))
+      const rest = await (await run('trip', [], { resume: entries })).rest()
+      expect(rest.filter(({ type }) => type === 'TOOL_CALL_RESULT')).toHaveLength(2)
+    })
+
+    it('that others have decided meanwhile do not end a run before its own decision', async () => {
+      await startAsking()
+      const { refund, pay } = await askAndWait()
+      await world.ada.approvals.decide(refund, { approve: false })
+      const rest = await (await run('trip', [], resume([refund, false], [pay, true]))).rest()
+      expect(rest.filter(({ type }) => type === 'TOOL_CALL_RESULT')).toHaveLength(2)
+      expect(rest.at(-1)).toMatchObject({ outcome: { type: 'success' } })
+    })
+
     it('are decided in any door, and may be abandoned; what follows is stopped by the run that goes on', async () => {
       await startAsking()
       const { refund, pay } = await askAndWait()
@@ -556,7 +654,7 @@ describeOnEachDatabase('the events of AG-UI', (openUrl) => {
       const { root_id } = await world.ada.messages.get(message_id)
       const other = await world.grace.messages.reply(message_id, { content: 'And why?', role: 'assistant' })
       await expect
-        .poll(async () => (await world.ada.messages.get(other.message_id)).status, { timeout: 15_000 })
+        .poll(async () => (await world.ada.messages.get(other.message_id)).status, { timeout: 30_000 })
         .not.toBe('streaming')
       const events = await (await connect(root_id)).rest()
       expect(interruptsIn(events)).toContain(refund)

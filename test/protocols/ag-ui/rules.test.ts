@@ -124,6 +124,15 @@ describe('the events of rows', () => {
       [...begun('{}'), result('done', '1')],
     ],
     [
+      'a call of the provider whose input comes later',
+      [
+        tool(0, 'running', { by_provider: true }),
+        tool(0, 'running', { input: { sum: 1 } }),
+        tool(0, 'done', { output: 1 }),
+      ],
+      [...begun(), result('done', '1')],
+    ],
+    [
       'a call that never runs',
       [tool(0, 'failed', { input: { sum: 1 }, error: { code: 'invalid_input', message: 'No.' } })],
       [...begun(), result('failed', 'No.')],
@@ -317,10 +326,10 @@ describe('the events of rows', () => {
 })
 
 describe('random answers', () => {
-  /** The events of an answer whose rows come in batches that end before these numbers. */
+  /** The events of an answer whose rows come in batches that end before these numbers, each to another stream, which goes on there. */
   function inBatches(rows: ReturnType<typeof randomAnswer>['rows'], ends: readonly number[]): AgUiEvent[] {
-    const steps = createAnswerSteps()
-    const writer = createEventWriter(ID, urlOf)
+    let steps = createAnswerSteps()
+    let writer = createEventWriter(ID, urlOf)
     const events: AgUiEvent[] = []
     let at = 0
     for (const end of [...ends, rows.length]) {
@@ -329,6 +338,11 @@ describe('random answers', () => {
         if (step) events.push(...writer.row(step))
       }
       at = end
+      const [before, written] = [steps.save(), writer.save()]
+      steps = createAnswerSteps()
+      writer = createEventWriter(ID, urlOf)
+      steps.restore(before)
+      writer.restore(written)
     }
     return [...events, ...writer.close()]
   }

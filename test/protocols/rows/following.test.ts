@@ -1,12 +1,18 @@
 import { expect, it, vi } from 'vitest'
+import { lookAtWritten, readRows } from '../../../lib/chat/answers/service-rows.ts'
+import { insertChunk } from '../../../lib/chat/answers/store.ts'
 import { readEvents } from '../../../lib/client/event-stream.ts'
 import { formatEvent } from '../../../lib/core/sse-format.ts'
 import { streamToWeb } from '../../../lib/http/response/sse.ts'
 import { defineTool } from '../../../lib/index.ts'
-import { type AnswerFrames, openAnswer, type Span } from '../../../lib/protocols/rows/following.ts'
+import { type AnswerStreamOptions, openAnswer } from '../../../lib/protocols/rows/following.ts'
+import type { AnswerFrames, Span } from '../../../lib/protocols/rows/framing.ts'
+import { sharedPagesOf } from '../../../lib/protocols/rows/shared-pages.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { ANY, askIn, call, useServices } from '../../assistant/runs/world.ts'
 import { createPuppet } from '../../support/assistant.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { collectGarbage } from '../../support/gc.ts'
 import { codeOf, innerState, startService, startThread, type TestService } from '../../support/service.ts'
 
 const frame = (value: unknown) => formatEvent({ data: JSON.stringify(value) })
@@ -25,9 +31,15 @@ describeOnEachDatabase('the rows of an answer as the frames of a protocol', (ope
   const servers = useServices(openUrl)
 
   /** The stream of an answer, for a user by id. */
-  async function follow({ chat }: TestService, userId: string, messageId: string, span: Span = 'all') {
+  async function follow(
+    { chat }: TestService,
+    userId: string,
+    messageId: string,
+    span: Span = 'all',
+    more: Partial<AnswerStreamOptions> = {},
+  ) {
     const ctx = innerState(chat)
-    const options = { protocol: 'ui_stream', span, frames: SHOWN } as const
+    const options = { protocol: 'ui_stream', span, frames: SHOWN, ...more } as const
     const opening = await openAnswer(ctx, await chat.users.actor(userId), messageId, options)
     const frames = readEvents(streamToWeb([], opening).body!)
     return {
@@ -89,12 +101,38 @@ describeOnEachDatabase('the rows of an answer as the frames of a protocol', (ope
     const { service, ada, eve, message_id, answer } = await startPuppet()
     answer.say('The ', { data: { name: 'chart', data: 1 } }, 'sky.')
     answer.end()
-    await vi.waitUntil(async () => (await ada.messages.get(message_id)).status === 'complete')
+    await vi.waitUntil(async () => (await ada.messages.get(message_id)).status === 'complete', { timeout: 30_000 })
     await ada.messages.edit(message_id, { content: 'Air.' })
     expect(await (await follow(service, ada.id, message_id)).rest()).toEqual(['begin', '+Air.', 'complete'])
     expect(await codeOf(follow(service, eve.id, message_id))).toBe('not_found')
     await ada.messages.remove(message_id, {})
     expect(await codeOf(follow(service, ada.id, message_id))).toBe('not_found')
+  })
+
+  it('keeps no rows that were read before, once it has sent them', async () => {
+    const { service, ada, message_id, answer } = await startPuppet()
+    answer.say('The ', { reasoning: 'why' })
+    const read = async () => {
+      const actor = await service.chat.users.actor(ada.id)
+      const { rows } = await readRows.run(innerState(service.chat), actor, message_id, { from: 0, limit: 100 })
+      return { rows, refs: rows.map((row) => new WeakRef(row)) }
+    }
+    const start = async () => {
+      const { rows, refs } = await vi.waitUntil(
+        async () => {
+          const all = await read()
+          return all.rows.length === 2 && all
+        },
+        { timeout: 30_000 },
+      )
+      return { refs, stream: await follow(service, ada.id, message_id, 'all', { rows, shared_as: 'shown' }) }
+    }
+    const { refs, stream } = await start()
+    for (const frames of ['begin', '+The ', 'reasoning']) expect(await stream.next()).toBe(frames)
+    await collectGarbage()
+    expect(refs.map((ref) => ref.deref())).toEqual([undefined, undefined])
+    answer.end()
+    expect(await stream.rest()).toEqual(['complete'])
   })
 
   it('is not found for a message that was posted as a whole', async () => {
@@ -127,7 +165,7 @@ describeOnEachDatabase('the rows of an answer as the frames of a protocol', (ope
       await each.next()
       await each.leave()
     }
-    await vi.waitUntil(() => streamsOf(service.chat, ada.id) === 0)
+    await vi.waitUntil(() => streamsOf(service.chat, ada.id) === 0, { timeout: 30_000 })
   })
 
   it('ends as cancelled when the answer is deleted while it is written', async () => {
@@ -137,6 +175,81 @@ describeOnEachDatabase('the rows of an answer as the frames of a protocol', (ope
     expect([await stream.next(), await stream.next()]).toEqual(['begin', '+The '])
     await ada.messages.remove(message_id, {})
     expect(await stream.rest()).toEqual(['cancelled'])
+  })
+
+  /** Adds rows to an answer: to have a model write as many would take long. */
+  async function addRows({ chat }: TestService, messageId: string, count: number): Promise<void> {
+    const { write, now } = innerState(chat)
+    await write(async (tx) => {
+      for (let idx = 1; idx <= count; idx++)
+        await insertChunk(tx, { message_id: messageId, idx, content: `${idx} `, created_at: now() })
+    })
+  }
+
+  it('is rendered once for streams that come back together, each with its own right', async () => {
+    const { service, ada, grace, conversation_id, message_id, answer } = await startPuppet()
+    answer.say('The sky.')
+    answer.end()
+    await vi.waitUntil(async () => (await ada.messages.get(message_id)).status === 'complete', { timeout: 30_000 })
+    // Of several pages, the last of which is not full.
+    await addRows(service, message_id, 2_500)
+    let rendered = 0
+    const frames = () => ({
+      ...SHOWN(),
+      row: () => {
+        rendered++
+        return frame('row')
+      },
+      save: () => undefined,
+      restore: () => undefined,
+    })
+    const alone = await follow(service, ada.id, message_id, 'all', { frames, shared_as: 'rows' })
+    const whole = await alone.rest()
+    const rows = rendered
+    expect(whole).toEqual(['begin', ...Array(rows).fill('row'), 'complete'])
+    rendered = 0
+    const { max_streams_per_user } = innerState(service.chat).config.sse
+    const people = Array.from({ length: max_streams_per_user }, () => [ada.id, grace.id]).flat()
+    // The first one to come is not alone either.
+    const ctx = innerState(service.chat)
+    const key = JSON.stringify([message_id, 'rows', 'all'])
+    const held = sharedPagesOf(ctx.streams.hub)(key, () => lookAtWritten(ctx, message_id))
+    const together = await Promise.all(
+      people.map((id) => follow(service, id, message_id, 'all', { frames, shared_as: 'rows' })),
+    )
+    for (const each of await Promise.all(together.map((stream) => stream.rest()))) expect(each).toEqual(whole)
+    expect(rendered).toBe(rows)
+    held.leave()
+    // With another word each renders for itself.
+    rendered = 0
+    const apart = await Promise.all(
+      [1, 2].map((n) => follow(service, ada.id, message_id, 'all', { frames, shared_as: `${n}` })),
+    )
+    await Promise.all(apart.map((stream) => stream.rest()))
+    expect(rendered).toBe(2 * rows)
+    await ada.participants.remove(conversation_id, grace.id)
+    expect(await codeOf(follow(service, grace.id, message_id, 'all', { frames, shared_as: 'rows' }))).toBe('not_found')
+  })
+
+  it('is not sent to a reader who was removed while another stream rendered it', async () => {
+    const { service, ada, grace, conversation_id, message_id, answer } = await startPuppet()
+    answer.say('The ')
+    const ctx = innerState(service.chat)
+    const key = JSON.stringify([message_id, 'rows', 'all'])
+    const join = () => sharedPagesOf(ctx.streams.hub)(key, () => lookAtWritten(ctx, message_id))
+    const [group] = [join(), join()]
+    const settle = group.begin(0)!
+    const frames = () => ({ ...SHOWN(), save: () => undefined, restore: () => undefined })
+    const stream = await follow(service, grace.id, message_id, 'all', { frames, shared_as: 'rows' })
+    expect(await stream.next()).toBe('begin')
+    // As another node does it, of which this one does not know yet.
+    await ctx.write((tx) =>
+      tx.run(sql`DELETE FROM participants WHERE conversation_id = ${conversation_id} AND user_id = ${grace.id}`),
+    )
+    const bytes = Buffer.from(frame('written since'))
+    settle({ bytes, next: 9, last_at: undefined, is_end: false, steps: undefined, frames: undefined })
+    await expect(stream.rest()).rejects.toThrow('broken off')
+    expect((await ada.messages.get(message_id)).status).toBe('streaming')
   })
 
   /** An answer with two calls that wait. */
@@ -176,6 +289,10 @@ describeOnEachDatabase('the rows of an answer as the frames of a protocol', (ope
     const rest = ['tool approved', ...RAN, 'step', '+Done.', 'complete']
     const shownRest = (await (await follow(service, ada.id, message_id, { after: next })).rest()) as string[]
     expect(shownRest.map((each) => each.replace('\n\n', ''))).toEqual(['begin', ...rest])
+    // A request for both ends behind its own decision, and passes over the wait before.
+    const decided = (await ada.answers.listChunks(message_id))[next + 1]!.idx
+    const own = (await (await follow(service, ada.id, message_id, { after: end, until: decided })).rest()) as string[]
+    expect(own.map((each) => each.replace('\n\n', ''))).toEqual(['begin', 'tool denied', ...rest])
     // The segment before ends where it ended.
     expect(await (await follow(service, ada.id, message_id, { after: end })).rest()).toEqual(['begin', ...denied])
     const whole = (await (await follow(service, ada.id, message_id)).rest()) as string[]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PartChange, ToolState } from '../../../lib/chat/answers/schema-parts.ts'
 import { foldParts } from '../../../lib/core/parts.ts'
-import { type AnswerRow, createAnswerSteps, listSegmentEnds } from '../../../lib/protocols/rows/rules.ts'
+import { type AnswerRow, createAnswerSteps, findDecisions, listSegmentEnds } from '../../../lib/protocols/rows/rules.ts'
 
 const tool = (id: number, state: ToolState): PartChange => ({
   id,
@@ -81,5 +81,35 @@ describe('the steps of an answer', () => {
     ['a wait that is cancelled', [[tool(0, 'waiting')], [tool(0, 'cancelled')]], [0]],
   ])('ends segments: %s', (_, transactions, ends) => {
     expect(listSegmentEnds(rowsOf(...transactions))).toEqual(ends)
+  })
+})
+
+describe('the decisions of a request among the rows of an answer', () => {
+  const WAITING = [tool(0, 'waiting'), tool(1, 'waiting')]
+
+  it.each<[string, (string | PartChange)[][], number[], [after: number, decided: number, last_end: number]]>([
+    ['none yet', [WAITING], [0, 1], [1, -1, 1]],
+    ['one, while the other waits', [WAITING, [tool(0, 'denied')]], [0], [1, 2, 1]],
+    ['both at once', [WAITING, [tool(0, 'denied'), tool(1, 'denied')]], [0, 1], [1, 3, 1]],
+    ['the second, after that of others', [WAITING, [tool(0, 'denied')], [tool(1, 'denied')]], [1], [2, 3, 2]],
+    ['both, one of which others had decided', [WAITING, [tool(0, 'denied')], [tool(1, 'denied')]], [0, 1], [1, 3, 2]],
+    ['the first again, after all', [WAITING, [tool(0, 'denied')], [tool(1, 'denied')]], [0], [1, 2, 1]],
+    [
+      'one while another call runs',
+      [[tool(0, 'waiting'), tool(1, 'running')], [tool(0, 'approved')], [tool(1, 'done')]],
+      [0],
+      [-1, 2, -1],
+    ],
+    [
+      'one before a later step waits',
+      [[tool(0, 'waiting')], [tool(0, 'denied')], [{ id: 2, type: 'step', step: 2 }], [tool(3, 'waiting')]],
+      [0],
+      [0, 1, 0],
+    ],
+    ['of calls that are not there', [WAITING], [7], [1, -1, 1]],
+    ['without a wait', [['a']], [0], [-1, -1, -1]],
+  ])('are %s', (_, transactions, calls, [after, decided, last_end]) => {
+    const callIds = new Set(calls.map((id) => `call-${id}`))
+    expect(findDecisions(rowsOf(...transactions), callIds)).toEqual({ after, decided, last_end })
   })
 })

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readEvents } from '../../../lib/client/event-stream.ts'
+import { createChatApp } from '../../../lib/http/app.ts'
 import { defineTool } from '../../../lib/index.ts'
 import type { MessageBefore } from '../../../lib/ports.ts'
 import { send } from '../../../lib/protocols/ui-stream/responses.ts'
@@ -123,6 +124,76 @@ describeOnEachDatabase("the AI SDK's UI message stream", (openUrl) => {
     ])
   })
 
+  it('asks with files, which stay with the question when it is answered again', async () => {
+    await start({ config: { attachments: { enabled: true } } })
+    const { conversation_id, ada } = world
+    const actor = await service.chat.users.actor(ada.id)
+    const upload = { name: 'a.txt', bytes: new TextEncoder().encode('text') }
+    const { attachment } = await service.chat.attachments.upload(actor, conversation_id, upload)
+    const address = `/api/attachments/${attachment.id}/content`
+    const question = {
+      role: 'user',
+      parts: [
+        { type: 'file', url: `${service.base_url}${address}`, mediaType: 'text/plain' },
+        { type: 'text', text: 'What is it?' },
+      ],
+    }
+    const { id } = await askAndEnd('trip', '', { messages: [question], conversation_id })
+    expect(await ada.messages.get(id)).toMatchObject({ prompt: 'What is it?', attachments: [{ id: attachment.id }] })
+    const load = async () => (await (await get('/api/ui/chat/trip')).response.json()).messages
+    const shown = { type: 'file', url: expect.stringContaining(address), filename: 'a.txt' }
+    const said = { type: 'text', text: 'What is it?' }
+    const loaded = await load()
+    expect(loaded).toMatchObject([
+      { id: `${id}:prompt`, role: 'user', parts: [shown, said] },
+      { id, parts: [{ type: 'step-start' }, { type: 'text' }] },
+    ])
+    const copied = { ...shown, url: expect.stringMatching(/\/api\/attachments\/[^/]+\/content$/) }
+    const again = { messages: loaded.slice(0, 1), trigger: 'regenerate-message', messageId: id }
+    const { id: variant } = await askAndEnd('trip', '', again)
+    expect(await load()).toMatchObject([{ id: `${variant}:prompt`, parts: [copied, said] }, { id: variant }])
+    const { attachment: more } = await service.chat.attachments.upload(actor, conversation_id, {
+      ...upload,
+      name: 'b.txt',
+    })
+    const added = { type: 'file', url: `/api/attachments/${more.id}/content`, mediaType: 'text/plain' }
+    const edit = async (...files: object[]) => {
+      const edited = [{ ...loaded[0], parts: [...files, { type: 'text', text: 'Who?' }] }]
+      const { id: other } = await askAndEnd('trip', '', { messages: edited, messageId: `${id}:prompt` })
+      const [message] = await load()
+      expect(message.id).toBe(`${other}:prompt`)
+      return message.parts.flatMap(({ filename = [] }) => filename)
+    }
+    expect(await edit(loaded[0].parts[0], added)).toEqual(['a.txt', 'b.txt'])
+    expect(await edit(added)).toEqual(['b.txt'])
+    expect(await edit()).toEqual([])
+  })
+
+  it('answers a message of its own with files again, as it was sent', async () => {
+    await start({ config: { attachments: { enabled: true } } })
+    const { conversation_id, ada } = world
+    const actor = await service.chat.users.actor(ada.id)
+    const upload = { name: 'a.txt', bytes: new TextEncoder().encode('text') }
+    const { attachment } = await service.chat.attachments.upload(actor, conversation_id, upload)
+    const asking = { content: '@assistant look', attachment_ids: [attachment.id] }
+    const { message_id } = await ada.messages.postRoot(conversation_id, asking)
+    const first = await puppet.asked()
+    first.say('I see')
+    first.end()
+    await service.idle()
+    const path = `/api/ui/chat/${message_id}`
+    const [question, answer] = (await (await get(path)).response.json()).messages
+    expect(question.parts).toMatchObject([{ type: 'file', filename: 'a.txt' }, { text: '@assistant look' }])
+    const again = { messages: [question], trigger: 'regenerate-message', messageId: answer.id }
+    const { id } = await askAndEnd(message_id, '', again)
+    expect((await ada.messages.get(id)).variant_of).toBe(answer.id)
+    const loaded = (await (await get(path)).response.json()).messages
+    expect(loaded).toMatchObject([
+      { id: message_id, parts: question.parts },
+      { id, parts: [{ type: 'step-start' }, {}] },
+    ])
+  })
+
   it('resumes a running answer from its first row, for any number of readers, and stops it from anywhere', async () => {
     await start()
     expect((await get('/api/ui/chat/trip/stream')).response.status).toBe(204)
@@ -167,6 +238,19 @@ describeOnEachDatabase("the AI SDK's UI message stream", (openUrl) => {
     const bare = await fetch(`${service.base_url}/api/ui/chat/trip/stop`, { method: 'POST', headers: own })
     expect(bare.status).toBe(202)
   })
+
+  it.each<Record<string, string>>([{ 'content-length': '0' }, {}])(
+    'stops without a body where requests of a framework always have a stream (%o)',
+    async (more) => {
+      await start()
+      await (await ask('trip', 'Why?')).leave()
+      await puppet.asked()
+      const body = new ReadableStream({ start: (controller) => controller.close() })
+      const init = { method: 'POST', headers: { ...own, ...more }, body, duplex: 'half' } as const
+      const stop = new Request(`${service.base_url}/api/ui/chat/trip/stop`, init)
+      expect((await createChatApp(service.chat).fetch(stop)).status).toBe(202)
+    },
+  )
 
   it('stops and resumes the answer of the caller, or the one that is named, where others ask in the same thread', async () => {
     await start()

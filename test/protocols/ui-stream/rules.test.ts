@@ -95,6 +95,15 @@ describe('the frames of rows', () => {
       ],
     ],
     [
+      'a call of the provider whose input comes later',
+      [
+        tool(0, 'running', { by_provider: true }),
+        tool(0, 'running', { input: { sum: 1 } }),
+        tool(0, 'done', { output: 1 }),
+      ],
+      [...BEGUN, { type: 'tool-output-available', toolCallId: CALL, output: 1, ...RUN }],
+    ],
+    [
       'a call that never runs',
       [tool(0, 'failed', { input: { sum: 1 }, error: { code: 'invalid_input', message: 'No.' } })],
       [...BEGUN, error('No.')],
@@ -372,14 +381,20 @@ function endOf(rows: readonly Row[]): UiFrame[] {
   return writer.end(MESSAGE)
 }
 
-/** As a reader gets them whose rows come in two batches. */
+/** As a reader gets them that goes on where another one is. */
 function continued(rows: readonly Row[], at: number): UiFrame[] {
-  const steps = createAnswerSteps()
-  const writer = createUiWriter(MESSAGE, OPTIONS)
-  const take = (batch: readonly Row[], from: number) =>
+  const create = () => ({ steps: createAnswerSteps(), writer: createUiWriter(MESSAGE, OPTIONS) })
+  const take = ({ steps, writer }: ReturnType<typeof create>, batch: readonly Row[], from: number) =>
     batch.flatMap((row, n) => {
       const step = steps.next({ idx: from + n, row })
       return step ? writer.row(step) : []
     })
-  return [...take(rows.slice(0, at), 0), ...take(rows.slice(at), at), ...writer.end(MESSAGE)]
+  const [first, second] = [create(), create()]
+  const frames = take(first, rows.slice(0, at), 0)
+  second.steps.restore(first.steps.save())
+  second.writer.restore(first.writer.save())
+  const rest = take(second, rows.slice(at), at)
+  // What the first one does then is nothing to the second.
+  take(first, rows.slice(at), at)
+  return [...frames, ...rest, ...second.writer.end(MESSAGE)]
 }

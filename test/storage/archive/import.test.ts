@@ -13,7 +13,6 @@ import { innerState, startService, startThread } from '../../support/service.ts'
 
 /** Tables that an archive leaves out, with the reason. */
 const LEFT_OUT: Record<string, string> = {
-  answer_runs: 'a copy does not go on with answers',
   revocations: 'They concern the open streams of running processes.',
   migrations: 'the schema is made by the program that imports',
   meta: 'the name of a history, which is begun anew',

@@ -2,6 +2,7 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openStorage } from '../../../lib/index.ts'
 import { runDoctor } from '../../cli/run-checks.ts'
+import { MEMORY } from '../../support/memory.ts'
 import { type Cluster, isInstalled, startCluster } from '../../support/postgres.ts'
 import { times } from '../../support/service.ts'
 
@@ -9,7 +10,7 @@ describe.skipIf(!isInstalled())('the connections of PostgreSQL', () => {
   let cluster: Cluster
   let url: string
   beforeAll(async () => {
-    cluster = (await startCluster())!
+    cluster = (await startCluster(MEMORY))!
     await run(cluster.url, 'CREATE ROLE chat LOGIN', 'CREATE DATABASE chat OWNER chat', 'CREATE DATABASE other')
     url = asChat(cluster.databaseUrl('chat'))
     const storage = await openStorage({ database: url })

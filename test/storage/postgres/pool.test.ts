@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createPool } from '../../../lib/storage/postgres/pool.ts'
+import { MEMORY } from '../../support/memory.ts'
 import { type Cluster, startCluster } from '../../support/postgres.ts'
 
 /** `ReadyForQuery`, outside of a transaction. */
@@ -40,7 +41,7 @@ async function startRefusing({ url }: Cluster): Promise<string> {
 
 describe.skipIf(!inject('postgres_url'))('a new connection whose settings are refused', () => {
   it('fails at once, also if the server leaves it open', async () => {
-    const cluster = (await startCluster())!
+    const cluster = (await startCluster(MEMORY))!
     onTestFinished(() => cluster.stop())
     const pool = await createPool({ url: await startRefusing(cluster) })
     await expect(pool.connect()).rejects.toThrow('too busy')

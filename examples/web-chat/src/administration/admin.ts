@@ -2,7 +2,7 @@ import { type AdminClient, createAdminClient } from 'chat-server/client/admin'
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { App } from '../app/context.ts'
-import { CSRF_KEY } from '../app/csrf-key.ts'
+import { csrfToken } from '../app/csrf-token.ts'
 
 export const AdminContext = createContext<AdminClient | undefined>(undefined)
 
@@ -13,6 +13,6 @@ export function useAdmin(): AdminClient {
 
 /** Shares the session of the page. */
 export function adminClientOf({ client_options }: App): AdminClient {
-  const csrf_token = sessionStorage.getItem(CSRF_KEY)
+  const csrf_token = csrfToken()
   return createAdminClient({ ...client_options, ...(csrf_token && { csrf_token }) })
 }

@@ -18,3 +18,9 @@ export function quotaOf(fields: Record<string, string>): UserQuota {
   })
   return Object.fromEntries(periods.filter(([, limits]) => Object.keys(limits).length > 0))
 }
+
+/** A limit as it is typed into a field; nothing for one that is not set. */
+export function typedOf(unit: (typeof UNITS)[number], limit: number | undefined): string {
+  if (limit === undefined) return ''
+  return String(unit === 'cost_micros' ? limit / MICROS : limit)
+}

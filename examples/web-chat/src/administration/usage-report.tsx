@@ -1,12 +1,15 @@
 import type { UsageReportRow } from 'chat-server/client/admin'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
 import { titleOf } from '../conversations/title.ts'
+import { ErrorNote } from '../parts/error-note.tsx'
 import { Field } from '../parts/field.tsx'
 import { PagesEnd, usePages } from '../parts/pages.tsx'
+import { saveFile } from '../parts/save-file.ts'
 import { Select } from '../parts/select.tsx'
 import { moneyText, numberText } from '../texts/numbers.ts'
 import { usageTexts } from '../texts/settings.ts'
@@ -35,6 +38,10 @@ export function UsageReport() {
     },
     [by, from, to],
   )
+  const save = useAction(async () => {
+    const csv = await admin.usage.reportCsv({ by, ...(from && { from }), ...(to && { to }) })
+    saveFile(new Blob([csv], { type: 'text/csv' }), `usage-${by}.csv`)
+  })
   return (
     <>
       <p class="hint">{words.report_text}</p>
@@ -49,6 +56,10 @@ export function UsageReport() {
         ))}
       </ul>
       <PagesEnd pages={pages} none={words.none} />
+      <button type="button" disabled={save.isRunning} onClick={() => void save.run()}>
+        {words.csv}
+      </button>
+      <ErrorNote error={save.error} />
     </>
   )
 }

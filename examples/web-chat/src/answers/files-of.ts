@@ -1,8 +1,12 @@
 import type { Attachment } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
 
-/** The files of an answer: those that the assistant has made are attachments once it has ended, parts before. */
-export function filesOf({ attachments = [], parts = [], created_at }: StoreMessage): readonly Attachment[] {
+/**
+ * The files of an answer, without those of a question that is shown above it. Those that the assistant has made are attachments once
+ * it has ended, parts before.
+ */
+export function filesOf({ prompt, attachments = [], parts = [], created_at }: StoreMessage): readonly Attachment[] {
+  const own = prompt ? attachments.filter(({ generated }) => generated) : attachments
   const attached = new Set(attachments.map(({ id }) => id))
   const made = parts
     .filter((part) => part.type === 'file')
@@ -17,5 +21,5 @@ export function filesOf({ attachments = [], parts = [], created_at }: StoreMessa
         created_at,
       }),
     )
-  return [...attachments, ...made]
+  return [...own, ...made]
 }

@@ -1,5 +1,7 @@
-import { type ChatClient, ChatError, type ReceivedEvent } from 'chat-server/client'
+import type { ChatClient, ReceivedEvent } from 'chat-server/client'
 import type { Snapshot } from './snapshot.ts'
+
+const loadMissed = () => import('./missed.ts')
 
 /** Where the snapshot has the id of the last event that it was told of. */
 const PLACE = '/events'
@@ -7,16 +9,8 @@ const PLACE = '/events'
 /** How often the place is written. */
 const WRITE_MS = 1000
 
-/** A stream that has sent no event for so long has no more to send again. */
-const QUIET_MS = 10_000
-
-/** More events than these are not read: then nothing stays of what was seen before. */
-const MAX_EVENTS = 5000
-
-/** How many pages of conversations are read; what is in none of them is asked for. */
-const MAX_PAGES = 5
-
-interface Keeping {
+/** Where the place is kept, and what forgets by events. */
+export interface Keeping {
   client: ChatClient
   snapshot: Snapshot
   /** Of the lock: one tab of a browser does this. */
@@ -49,6 +43,7 @@ export function keepPlace({ client, snapshot, name, forget }: Keeping): KeptPlac
   }
 
   async function begin(): Promise<void> {
+    const { forgetMissing, replay } = await loadMissed()
     const from = await snapshot.find(PLACE)
     const isKnown =
       from !== undefined && (await replay({ client, forget, signal: left.signal, isLast: (id) => id === last }, from))
@@ -79,7 +74,9 @@ export function keepPlace({ client, snapshot, name, forget }: Keeping): KeptPlac
         isRunning = true
         void run().catch(() => {})
       } else if (event.type === 'stream.ready' && writing !== 'not yet')
-        void forgetMissing(client, snapshot).catch(() => {})
+        void loadMissed()
+          .then(({ forgetMissing }) => forgetMissing(client, snapshot))
+          .catch(() => {})
       write()
     },
     leave() {
@@ -87,55 +84,4 @@ export function keepPlace({ client, snapshot, name, forget }: Keeping): KeptPlac
       if (typeof writing === 'number') clearTimeout(writing)
     },
   }
-}
-
-interface Replay extends Pick<Keeping, 'client' | 'forget'> {
-  signal: AbortSignal
-  /** Whether it is the id of the last event of the page: then nothing is missing. */
-  isLast(id: string): boolean
-}
-
-/** Reads the events since a place. @returns whether they were still there, and not too many */
-async function replay({ client, forget, signal, isLast }: Replay, last_event_id: string): Promise<boolean> {
-  const end = new AbortController()
-  const stop = () => end.abort()
-  signal.addEventListener('abort', stop)
-  let quiet: ReturnType<typeof setTimeout> | undefined
-  // While there is no connection, it is quiet for another reason.
-  const on_disconnect = () => clearTimeout(quiet)
-  let count = 0
-  try {
-    for await (const { id, event } of client.events.followAll({ last_event_id, signal: end.signal, on_disconnect })) {
-      const isLost = event.type === 'stream.ready' && !event.payload.resumed
-      if (isLost || count >= MAX_EVENTS) return false
-      await forget(event)
-      if (id === undefined) continue
-      count++
-      if (isLast(id)) return true
-      clearTimeout(quiet)
-      quiet = setTimeout(stop, QUIET_MS)
-    }
-    return true
-  } finally {
-    clearTimeout(quiet)
-    signal.removeEventListener('abort', stop)
-    stop()
-  }
-}
-
-/** Forgets kept conversations that are deleted, of which there is no event, or that the user is in no longer. */
-async function forgetMissing(client: ChatClient, snapshot: Snapshot): Promise<void> {
-  const missing = await snapshot.conversations()
-  let after: string | undefined
-  for (let page = 0; missing.size > 0 && page < MAX_PAGES; page++) {
-    const { conversations, next_after } = await client.conversations.list(after === undefined ? {} : { after })
-    for (const { id } of conversations) missing.delete(id)
-    after = next_after
-    if (after === undefined) break
-  }
-  for (const id of missing)
-    await client.conversations.get(id).catch((error: unknown) => {
-      if (!(error instanceof ChatError) || (error.status !== 404 && error.status !== 403)) throw error
-      return snapshot.forget(id)
-    })
 }

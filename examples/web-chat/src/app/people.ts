@@ -5,7 +5,7 @@ import { type Assistants, createAssistants } from './assistants.ts'
 
 /** How many participants are read at once, and how many at most: names of more people are seen when they write. */
 const PAGE = 200
-const MAX_READ = 1_000
+export const MAX_READ = 1_000
 
 /** A person with names, and the photo. */
 export type Person = Pick<Participant, 'user_id' | 'username' | 'display_name' | 'avatar_url'>

@@ -5,7 +5,8 @@ import { forgetDrafts } from '../compose/drafts.ts'
 import { NOTICED } from '../compose/noticed.ts'
 import { RECENT_EMOJI } from '../emoji/recent-key.ts'
 import { attempt } from './attempt.ts'
-import { CSRF_KEY } from './csrf-key.ts'
+import { keepCsrfToken } from './csrf-token.ts'
+import { keepLastPlace } from './last-place.ts'
 import { shareSignIns } from './shared/sign-ins.ts'
 import { forgetUnsent } from './unsent-storage.ts'
 
@@ -65,7 +66,7 @@ export function createSession(
   const tellOthers = shareSignIns(api, () => user.peek()?.id ?? '')
 
   function begin(next: User, csrf_token?: string): void {
-    if (csrf_token !== undefined) sessionStorage.setItem(CSRF_KEY, csrf_token)
+    keepCsrfToken(csrf_token)
     hasEnded.value = false
     isSetUp.value = true
     user.value = next
@@ -79,7 +80,7 @@ export function createSession(
   }
 
   function leave(): void {
-    sessionStorage.removeItem(CSRF_KEY)
+    keepCsrfToken(null)
     user.value = undefined
     store.restart()
   }
@@ -112,6 +113,7 @@ export function createSession(
       if (user.value) {
         forgetDrafts(user.value.id)
         forgetUnsent(user.value.id)
+        keepLastPlace(user.value.id)
       }
       for (const key of [RECENT_EMOJI, NOTICED]) attempt(() => localStorage.removeItem(key))
       // A session that has ended already is what is wanted.

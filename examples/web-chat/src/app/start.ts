@@ -4,7 +4,7 @@ import { presenceOf } from 'chat-server/client/parts'
 import { createChatStore } from 'chat-server/client/store'
 import type { Config } from './config.ts'
 import type { App } from './context.ts'
-import { CSRF_KEY } from './csrf-key.ts'
+import { csrfToken } from './csrf-token.ts'
 import { clearAfter, forgetByEvents } from './forget-events.ts'
 import { createKeptFetch } from './kept-fetch.ts'
 import { createPeople } from './people.ts'
@@ -52,7 +52,7 @@ export function createStart({ api, brand }: Config): Start {
       asking.then((user) => user !== undefined || hasOtherSignIn || knowsSetUp(anonymous)),
     ])
     const { cookie_name, header_name } = features.csrf ?? {}
-    const csrf_token = sessionStorage.getItem(CSRF_KEY)
+    const csrf_token = csrfToken()
     const client_options = {
       base_url: api,
       ...(cookie_name && { csrf_cookie_name: cookie_name }),

@@ -40,12 +40,20 @@ export function unsentPost(user_id: string, key: string): UnsentPost | undefined
   return unsentPosts(user_id).find((post) => post.key === key)
 }
 
-/** The posts that an earlier page has left in a place, and that are not sent by themselves any more. A component that calls it is rendered again when one is forgotten. */
-export function oldPosts(user_id: string, place: string): UnsentPost[] {
+/**
+ * The posts that an earlier page has left in a place, and that are not sent by themselves any more. A component that calls it
+ * is rendered again when one is forgotten.
+ *
+ * @param place a thread, or a conversation: of a talk, it has the posts to all of its threads
+ */
+export function oldPosts(user_id: string, place: string, isTalk: boolean): UnsentPost[] {
   forgotten.value
   return unsentPosts(user_id).filter(
     // What this page has posted is among its messages.
-    (post) => isTooOld(post) && post.tab !== TAB && (post.root_id ?? post.conversation_id) === place,
+    (post) =>
+      isTooOld(post) &&
+      post.tab !== TAB &&
+      ((post.root_id ?? post.conversation_id) === place || (isTalk && post.conversation_id === place)),
   )
 }
 

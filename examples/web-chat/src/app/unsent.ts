@@ -25,7 +25,7 @@ export interface Unsent {
 
 /** @param userId who is signed in */
 export function createUnsent(client: ChatClient, userId: () => string): Unsent {
-  void holdLock()
+  void holdLock()?.catch(() => {})
 
   function oldPost(key: string): UnsentPost | undefined {
     const post = unsentPost(userId(), key)
@@ -87,14 +87,14 @@ async function sendAgain(store: ChatStore, user_id: string, post: UnsentPost): P
 
 const LOCK = 'chat:tab:'
 
-/** Held as long as the tab is there. */
+/** Held as long as the tab is there. A page that may store nothing is refused locks, too. */
 function holdLock(): Promise<unknown> | undefined {
   return navigator.locks?.request(LOCK + TAB, () => new Promise(() => {}))
 }
 
 /** The other tabs that are there: what they have posted is theirs to send. */
 async function otherTabs(): Promise<ReadonlySet<string>> {
-  const { held = [] } = (await navigator.locks?.query()) ?? {}
+  const { held = [] } = (await navigator.locks?.query().catch(() => undefined)) ?? {}
   const tabs = held.flatMap(({ name }) => (name?.startsWith(LOCK) ? name.slice(LOCK.length) : []))
   return new Set(tabs.filter((tab) => tab !== TAB))
 }

@@ -1,7 +1,8 @@
+import { canOf } from 'chat-server/client/parts'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { titleOf } from '../conversations/title.ts'
-import { noteJoin, type OpenConversation } from '../conversations/use-conversation.ts'
+import type { OpenConversation } from '../conversations/use-conversation.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
@@ -23,7 +24,7 @@ function JoinBar({ conversation: { id, can, frozen_at } }: Pick<ClosedProps, 'co
   const { closed: words, browse } = roomTexts.value
   const join = useAction(async () => {
     await client.conversations.join(id)
-    noteJoin()
+    void canOf(store).conversation(id).reload()
     void store.conversations.reload()
   })
   const isOpen = can.includes('join')

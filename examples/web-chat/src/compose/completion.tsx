@@ -1,8 +1,10 @@
 import { commandsOf } from 'chat-server/client/parts'
 import type { RefObject } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { isComposing } from '../app/choices.ts'
 import { type App, useApp } from '../app/context.ts'
 import type { OfferedAssistant } from '../app/offered-assistant.ts'
+import type { Person } from '../app/people.ts'
 import { commandsFor, optionsFor } from '../commands/choices.tsx'
 import { type OfferedOption, type OptionQuery, optionEdit, optionQueryOf } from '../commands/options.ts'
 import { type CommandQuery, commandEdit, commandQueryOf } from '../commands/query.ts'
@@ -12,6 +14,7 @@ import { loadEmoji } from '../emoji/load-emoji.ts'
 import { announce } from '../parts/announcer.tsx'
 import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useParticipants } from '../switch/use-lookups.ts'
 import { composeTexts } from '../texts/compose.ts'
 import { language } from '../texts/language.ts'
 import { type Choice, Choices } from './choices.tsx'
@@ -52,12 +55,13 @@ export function Completion({ field, conversation_id, offered = [], onAssistant }
   const [, setCommandsRead] = useState(0)
   const commands = commandsOf(app.store).list(conversation_id)
   const closed = useRef<number | undefined>(undefined)
+  const further = useParticipants(conversation_id, query?.kind === 'mention' ? query.typed.query : '').items
   const choices = query ? choicesFor(query) : []
   const first = choices[0]?.isExtra ? -1 : 0
   const chosen = Math.min(at ?? first, choices.length - 1)
 
   function choicesFor({ kind, typed }: Query): Choice[] {
-    if (kind === 'mention') return namesFor(app, conversation_id, offered, typed, takeName)
+    if (kind === 'mention') return namesFor(app, conversation_id, offered, further, typed, takeName)
     if (kind === 'command') return commandsFor(commands.getSnapshot().commands, typed, takeCommand)
     if (kind === 'option') return optionChoices(typed)
     if (typed.isComplete) return []
@@ -118,7 +122,7 @@ export function Completion({ field, conversation_id, offered = [], onAssistant }
   }
 
   function press(event: KeyboardEvent): void {
-    if (choices.length === 0 || event.isComposing) return
+    if (choices.length === 0 || isComposing(event)) return
     const { key } = event
     // The box sends it.
     if (key === 'Enter' && (chosen < 0 || choices[chosen]!.isWhole)) {
@@ -223,10 +227,11 @@ function namesFor(
   app: App,
   conversation_id: string,
   offered: readonly OfferedAssistant[],
+  further: readonly Person[],
   typed: MentionQuery,
   take: (typed: MentionQuery, choice: MentionChoice) => void,
 ): Choice[] {
-  return mentionChoices(app, conversation_id, typed.query, offered).map((choice) => ({
+  return mentionChoices(app, conversation_id, typed.query, offered, further).map((choice) => ({
     id: choice.id,
     sign: signOf(choice),
     name: choice.name,

@@ -1,7 +1,7 @@
 import { commandsOf } from 'chat-server/client/parts'
 import type { NewPost } from 'chat-server/client/store'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { enterChoice, isSend } from '../app/choices.ts'
+import { enterChoice, isCoarse, isComposing, isSend } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
 import type { OfferedAssistant } from '../app/offered-assistant.ts'
 import { useReadable } from '../app/readable.ts'
@@ -15,7 +15,7 @@ import { AttachButton } from '../files/attach-button.tsx'
 import { sendLater, takeBack } from '../files/send-later.ts'
 import { useFiles } from '../files/use-files.ts'
 import { offerAlerts } from '../inbox/alerts.ts'
-import { actOf, FORMAT_KEYS } from '../keys/table.ts'
+import { actOf, EDIT_LAST, FORMAT_KEYS } from '../keys/table.ts'
 import { messageOf } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { lazy } from '../parts/lazy.tsx'
@@ -64,9 +64,6 @@ interface ComposerProps {
   onTyping: () => void
 }
 
-/** Whether the user points with a finger, and writes with keys on the screen: there Enter begins a line. */
-const isCoarse = () => matchMedia('(pointer: coarse)').matches
-
 /** Writes a message, or a question to the assistant. Enter sends, with Shift it begins a line. */
 export function Composer(props: ComposerProps) {
   const { user_id, conversation, place, label, placeholder, isTalk, can, running, focus_key } = props
@@ -85,7 +82,7 @@ export function Composer(props: ComposerProps) {
   const asks = asked !== undefined
   const notice = asks && !hasAsked(user_id) ? people.assistants.notice() : undefined
   const field = useRef<HTMLTextAreaElement>(null)
-  const hasOld = useMemo(() => oldPosts(user_id, place).length > 0, [place])
+  const hasOld = useMemo(() => oldPosts(user_id, place, isTalk).length > 0, [place])
   const excess = new TextEncoder().encode(text).length - features.limits.message_bytes
   const files = useFiles(conversation_id, place, draft?.files, (kept) => keep({ files: kept }))
   const [isDropping, setDropping] = useState(false)
@@ -94,9 +91,10 @@ export function Composer(props: ComposerProps) {
   const isCommand = !asks && isCall(text)
   // What no bot has as a command is a message, once the user knows.
   const callsCommand = isCommand && refusal !== 'unknown'
-  // Neither a question to the assistant nor a call has files: they wait for the next message.
-  const hasFiles = !asks && !callsCommand && files.uploads.length > 0
-  const isReady = (text.trim() !== '' || hasFiles) && !(hasFiles && files.haveFailed) && excess <= 0
+  // A call has no files: they wait for the next message.
+  const hasFiles = !callsCommand && files.uploads.length > 0
+  // Files alone ask nothing.
+  const isReady = (text.trim() !== '' || (hasFiles && !asks)) && !(hasFiles && files.haveFailed) && excess <= 0
   // The next question waits for the answer.
   const canSend = isReady && !(asks && running !== undefined)
   // It is sent once its files are uploaded, unless it changes before.
@@ -202,14 +200,9 @@ export function Composer(props: ComposerProps) {
       onPaste={(event) => pasteInto(field.current!, event, attachments && files.add)}
       data-dropping={isDropping}
     >
-      {hasOld && <NotSent user_id={user_id} place={place} />}
+      {hasOld && <NotSent user_id={user_id} place={place} isTalk={isTalk} />}
       {(files.uploads.length > 0 || files.refusal) && (
-        <DraftList
-          {...files}
-          kept={asks ? 'not_asked' : callsCommand ? 'not_called' : undefined}
-          isWaiting={waits}
-          onCancel={() => setWaiting(false)}
-        />
+        <DraftList {...files} isKept={callsCommand} isWaiting={waits} onCancel={() => setWaiting(false)} />
       )}
       {calls.length > 0 && <Calls conversation_id={conversation_id} calls={calls} />}
       {isCommand && <CallNote conversation_id={conversation_id} text={text} refusal={refusal} />}
@@ -235,7 +228,7 @@ export function Composer(props: ComposerProps) {
           if (event.currentTarget.value.trim() !== '') onTyping()
         }}
         onKeyDown={(event) => {
-          if (event.key === 'ArrowUp' && text === '' && onEditLast) {
+          if (text === '' && onEditLast && actOf(EDIT_LAST, event)) {
             event.preventDefault()
             onEditLast()
           }
@@ -245,8 +238,8 @@ export function Composer(props: ComposerProps) {
             const target = event.currentTarget
             void import('./formatting.ts').then(({ format }) => format(target, kind))
           }
-          if (event.key !== 'Enter' || event.isComposing) return
-          if (!isSend(event) || isCoarse()) return continueList(event)
+          if (event.key !== 'Enter' || isComposing(event)) return
+          if (!isSend(event)) return continueList(event)
           event.preventDefault()
           send()
         }}

@@ -1,18 +1,24 @@
 import type { App } from '../app/context.ts'
 import type { OfferedAssistant } from '../app/offered-assistant.ts'
-import { nameOf } from '../app/people.ts'
+import { nameOf, type Person } from '../app/people.ts'
 import { composeTexts } from '../texts/compose.ts'
 import { type MentionChoice, matching } from './mention-query.ts'
 
-/** The assistants that may be asked and the participants of a conversation whose names begin so, and all together where the policy allows that. */
+/**
+ * The assistants that may be asked and the participants of a conversation whose names begin so, and all together where the
+ * policy allows that.
+ *
+ * @param further participants that were found by the query, where not all are read
+ */
 export function mentionChoices(
   { people, store, session }: App,
   conversation_id: string,
   query: string,
   offered: readonly OfferedAssistant[],
+  further: readonly Person[],
 ): readonly MentionChoice[] {
-  const others = people
-    .of(conversation_id)
+  const known = new Map([...people.of(conversation_id), ...further].map((person) => [person.user_id, person]))
+  const others = [...known.values()]
     .filter(({ user_id }) => user_id !== session.user.value?.id)
     .map((person) => ({ id: person.user_id, username: person.username, name: nameOf(person) }))
   const conversation = store.conversations.getSnapshot().conversations.find(({ id }) => id === conversation_id)

@@ -3,12 +3,12 @@ import { forgetUnsentPost, oldPosts, renewUnsentPost } from '../app/unsent-stora
 import { texts } from '../texts/texts.ts'
 
 /** The posts of a place that have waited too long to be sent by themselves. */
-export function NotSent({ user_id, place }: { user_id: string; place: string }) {
+export function NotSent({ user_id, place, isTalk }: { user_id: string; place: string; isTalk: boolean }) {
   const { store } = useApp()
   const { messages } = texts.value
   return (
     <>
-      {oldPosts(user_id, place).map(({ key, content }) => (
+      {oldPosts(user_id, place, isTalk).map(({ key, content }) => (
         <div key={key} class="not-sent note error" role="alert">
           <p class="clamped" dir="auto">
             {content}

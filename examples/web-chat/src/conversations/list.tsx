@@ -11,7 +11,7 @@ import { useWindowed } from '../parts/windowed.ts'
 import { texts } from '../texts/texts.ts'
 import { ConversationRow } from './row.tsx'
 import { SectionHead } from './section-head.tsx'
-import { rowsOf, type Section } from './sections.ts'
+import { rowsOf, SECTIONS, type Section } from './sections.ts'
 import { useSteady } from './use-steady.ts'
 
 const EmptyList = lazy(() => import('./empty-list.tsx').then(({ EmptyList }) => EmptyList))
@@ -36,7 +36,7 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
   const keys = useRoving()
   const scroller = keys.list.ref
   const steady = useSteady(conversations)
-  const always: Section[] = ['rooms', ...(features.direct ? ['direct' as const] : [])]
+  const always = SECTIONS.filter((each) => each === 'rooms' || (each !== 'favourites' && features[each]))
   // One that is archived is in no other section.
   const rows = isArchive ? steady.items : rowsOf(steady.items, always)
   const heads = rows.flatMap((row, index) => ('section' in row ? index : []))
@@ -62,7 +62,6 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
   if (status === 'loading') return <Waiting kind="conversation" />
   if (status === 'failed') return <ErrorNote error={error} onRetry={() => void list.reload()} />
   if (conversations.length === 0 && isArchive) return <p class="quiet">{archive_empty}</p>
-  if (conversations.length === 0) return <EmptyList onCreate={() => onCreate('rooms')} />
   return (
     <ul
       class="conversations"
@@ -87,6 +86,11 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
             presence={row.with && (presence[row.with.user_id]?.status ?? 'offline')}
           />
         ),
+      )}
+      {conversations.length === 0 && (
+        <li key="empty">
+          <EmptyList onCreate={() => onCreate('rooms')} />
+        </li>
       )}
       {below > 0 && <li key="below" aria-hidden="true" style={{ height: `${below}px` }} />}
       {has_more && (

@@ -27,16 +27,16 @@ export const openings = {
 /** A row of the list: the head of a section, or a conversation in it. */
 export type ListRow = { section: Section; isOpen: boolean } | ConversationSummary
 
+/** Conversations in the order of the list: by their sections. */
+export function bySections(conversations: readonly ConversationSummary[]): ConversationSummary[] {
+  return SECTIONS.flatMap((section) => conversations.filter((each) => sectionOf(each) === section))
+}
+
 /** Heads and conversations as they stand below each other; `shown` are the sections that are there without a conversation. */
 export function rowsOf(conversations: readonly ConversationSummary[], shown: readonly Section[]): ListRow[] {
-  const bySection = new Map<Section, ConversationSummary[]>(shown.map((section) => [section, []]))
-  for (const each of conversations) {
-    const section = sectionOf(each)
-    bySection.set(section, [...(bySection.get(section) ?? []), each])
-  }
   return SECTIONS.flatMap((section) => {
-    const found = bySection.get(section)
-    if (!found) return []
+    const found = conversations.filter((each) => sectionOf(each) === section)
+    if (found.length === 0 && !shown.includes(section)) return []
     const isOpen = openings[section].value === 'open'
     return [{ section, isOpen }, ...(isOpen ? found : [])]
   })

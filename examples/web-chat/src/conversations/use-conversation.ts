@@ -1,6 +1,7 @@
-import { signal } from '@preact/signals'
 import type { ConversationSummary } from 'chat-server/client'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { type ConversationCanView, canOf } from 'chat-server/client/parts'
+import type { Reloadable } from 'chat-server/client/store'
+import { useMemo } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 
@@ -30,38 +31,28 @@ export type OpenConversation = Pick<
   joined?: false
 }
 
-const joins = signal(0)
-
-/** The user has joined the room that is shown: it is read again, as a participant. */
-export function noteJoin(): void {
-  joins.value += 1
+/** In the place of what is read, while nothing is. */
+const NOTHING: Reloadable<ConversationCanView> = {
+  getSnapshot: () => IDLE,
+  getServerSnapshot: () => IDLE,
+  subscribe: () => () => {},
+  reload: async () => {},
 }
+const IDLE: ConversationCanView = { status: 'loading' }
 
-interface Read {
-  id: string
+interface Opened {
   conversation?: OpenConversation
   error?: unknown
+  reload: () => Promise<void>
 }
 
-/** The conversation of the list; one that is too far down in it, or archived, is read by itself, which may fail. */
-export function useConversation(id: string | undefined): Omit<Read, 'id'> & { reload(): void } {
-  const { client, store } = useApp()
+/** The conversation of the list; one that is too far down in it, archived, or only read, is read by itself, which may fail. */
+export function useConversation(id: string | undefined): Opened {
+  const { store } = useApp()
   const { conversations, status } = useReadable(store.conversations)
   const listed = useMemo(() => conversations.find((each) => each.id === id), [conversations, id])
-  const [read, setRead] = useState<Read>()
-  const [round, setRound] = useState(0)
-  useEffect(() => {
-    if (id === undefined || listed || status === 'loading') return
-    client.conversations.get(id).then(
-      ({ with: partner, direct, ...rest }) =>
-        setRead({ id, conversation: { ...rest, ...(direct && { direct }), ...(partner && { with: partner }) } }),
-      (error: unknown) => setRead({ id, error }),
-    )
-  }, [id, listed, status, round, joins.value])
-  const reload = () => {
-    setRead(undefined)
-    setRound((before) => before + 1)
-  }
-  if (listed) return { conversation: listed, reload }
-  return { ...(read?.id === id && read), reload }
+  const isRead = id !== undefined && !listed && status !== 'loading'
+  const single = useMemo(() => (isRead ? canOf(store).conversation(id) : NOTHING), [isRead, id, store])
+  const { conversation = listed, error } = useReadable(single)
+  return { ...(conversation && { conversation }), error, reload: single.reload }
 }

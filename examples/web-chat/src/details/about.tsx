@@ -67,7 +67,7 @@ function Look({ conversation: { id, can, title, topic, icon, layout } }: Pick<Ta
         {can.includes('rename') && (
           <Field label={words.name} name="title" defaultValue={title} maxLength={200} required />
         )}
-        <Field label={words.topic} name="topic" defaultValue={topic ?? ''} maxLength={200} />
+        <Field label={words.topic} name="topic" defaultValue={topic ?? ''} maxLength={250} />
         <Field label={words.icon} hint={words.icon_hint} name="icon" defaultValue={icon ?? ''} maxLength={64} />
       </Form>
       <Select

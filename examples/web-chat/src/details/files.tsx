@@ -8,7 +8,9 @@ import { sizeText } from '../files/size-text.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
+import { useRoving } from '../parts/roving.ts'
 import { useVisible } from '../parts/visible.ts'
+import { Waiting } from '../parts/waiting.tsx'
 import { useResults } from '../search/use-results.ts'
 import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
@@ -21,6 +23,7 @@ const Lightbox = lazy(() => import('../files/lightbox.tsx').then(({ Lightbox }) 
 /** The files of the messages of a conversation, newest first. */
 export function Files({ conversation: { id } }: TabProps) {
   const { results, status, error, has_more, more } = useResults({ name: 'search', q: '', in: id, has: 'file' })
+  const { list: keys } = useRoving()
   const end = useRef<HTMLLIElement>(null)
   useVisible(end, more, has_more)
   const { base_url } = useApp().client_options
@@ -31,13 +34,14 @@ export function Files({ conversation: { id } }: TabProps) {
     <>
       <ErrorNote error={error} />
       {status === 'ready' && files.length === 0 && <p class="quiet">{roomTexts.value.details.no_files}</p>}
-      <ul class="items shared-files">
+      {status === 'loading' && files.length === 0 && <Waiting kind="item" />}
+      <ul class="items shared-files" {...keys}>
         {files.map((each) => {
           const at = pictures.indexOf(each)
           const onOpen = at < 0 ? undefined : () => setOpened(at)
           return <FileItem key={`${each.message.id} ${each.file.id}`} {...each} onOpen={onOpen} />
         })}
-        {(has_more || status === 'loading') && (
+        {has_more && (
           <li ref={end} class="quiet">
             {texts.value.loading}
           </li>

@@ -5,7 +5,9 @@ import { INVITE_USES, useInvite } from '../conversations/use-invite.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useLoad } from '../parts/load.ts'
+import { useRoving } from '../parts/roving.ts'
 import { Select } from '../parts/select.tsx'
+import { Waiting } from '../parts/waiting.tsx'
 import { roomTexts } from '../texts/room.ts'
 import { shortTime } from '../texts/time.ts'
 import type { TabProps } from './pane.tsx'
@@ -21,6 +23,7 @@ export function InviteLinks({ conversation: { id: conversation_id } }: TabProps)
   const choices = INVITE_USES.filter((uses) => uses === 1 || uses <= features.limits.invite_uses)
   const [uses, setUses] = useState<string>(`${choices.at(-1)}`)
   const list = useLoad((signal) => client.invites.list(conversation_id, { limit: MAX_LISTED }, { signal }))
+  const { list: keys } = useRoving()
   const then = (done: boolean) => void (done && list.reload())
   return (
     <section class="invite">
@@ -39,7 +42,8 @@ export function InviteLinks({ conversation: { id: conversation_id } }: TabProps)
       {made && <MadeInvite invite={made} />}
       <ErrorNote error={create.error ?? revoke.error} />
       <ErrorNote error={list.error} onRetry={list.reload} />
-      <ul class="items">
+      {!list.value && list.error === undefined && <Waiting kind="item" />}
+      <ul class="items" {...keys}>
         {list.value?.invites.map((each) => {
           const facts = [
             words.used(each.uses, each.max_uses),

@@ -6,6 +6,7 @@ import { useReadable } from '../app/readable.ts'
 import { isMuted } from '../conversations/muted.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Select } from '../parts/select.tsx'
+import { Waiting } from '../parts/waiting.tsx'
 import { roomTexts } from '../texts/room.ts'
 import { longTime } from '../texts/time.ts'
 import type { TabProps } from './pane.tsx'
@@ -19,7 +20,8 @@ const MUTES = { hour: 1, workday: 8, week: 7 * 24, forever: Number.POSITIVE_INFI
 export function Notifications({ conversation: { id } }: TabProps) {
   const { store } = useApp()
   const { settings, error } = useReadable(store.settings(id))
-  return settings ? <OwnSettings id={id} settings={settings} /> : <ErrorNote error={error} />
+  if (settings) return <OwnSettings id={id} settings={settings} />
+  return error === undefined ? <Waiting /> : <ErrorNote error={error} />
 }
 
 function OwnSettings({ id, settings }: { id: string; settings: ConversationSettings }) {

@@ -4,6 +4,7 @@ import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { Waiting } from '../parts/waiting.tsx'
 import { AddPerson } from './add-person.tsx'
 import type { TabProps } from './pane.tsx'
 import { ParticipantItem } from './participant.tsx'
@@ -12,9 +13,10 @@ import { ParticipantItem } from './participant.tsx'
 export function People({ conversation, user }: TabProps) {
   const { id, can } = conversation
   const { people, presence: live } = useApp()
-  const [participants, setParticipants] = useState<Participant[]>([])
+  const [read, setParticipants] = useState<Participant[]>()
+  const participants = read ?? []
   const load = useAction(async () => setParticipants(await people.load(id)))
-  const presence = useReadable(live.presence(useMemo(() => participants.map(({ user_id }) => user_id), [participants])))
+  const presence = useReadable(live.presence(useMemo(() => participants.map(({ user_id }) => user_id), [read])))
   useEffect(() => void load.run(), [conversation.participant_count])
   const own = participants.find(({ user_id }) => user_id === user.id)
 
@@ -23,6 +25,7 @@ export function People({ conversation, user }: TabProps) {
       {can.includes('add') && (
         <AddPerson conversation_id={id} participants={participants} onAdded={() => void load.run()} />
       )}
+      {!read && load.error === undefined && <Waiting kind="item" />}
       <ErrorNote error={load.error} onRetry={() => void load.run()} />
       <ul class="participants">
         {participants.map((each) => {

@@ -1,4 +1,4 @@
-import { CSRF_KEY } from '../app/csrf-key.ts'
+import { csrfToken } from '../app/csrf-token.ts'
 import type { Operation } from './types.ts'
 
 /** Of an endless or long response, the beginning is shown. */
@@ -47,7 +47,7 @@ export async function call(
   for (const { name, in: place } of parameters)
     if (place === 'header' && input.parameters[name]) headers.set(name, input.parameters[name])
   if (requestBody) headers.set('content-type', 'application/json')
-  const token = csrf && (cookieOf(csrf.cookie_name) ?? sessionStorage.getItem(CSRF_KEY))
+  const token = csrf && (cookieOf(csrf.cookie_name) ?? csrfToken())
   if (csrf && token && method !== 'GET') headers.set(csrf.header_name, token)
   const began = performance.now()
   const response = await fetch(base + pathOf(operation, input), {

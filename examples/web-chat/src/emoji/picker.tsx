@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { isComposing } from '../app/choices.ts'
 import { announce } from '../parts/announcer.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useLoad } from '../parts/load.ts'
@@ -55,7 +56,7 @@ export function EmojiPicker({ onPick }: { onPick: (sign: string) => void }) {
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.isComposing) return
+          if (isComposing(event)) return
           if (event.key === 'ArrowDown') intoGrid()
           else if (event.key === 'Enter' && text !== '' && shown[0]) pick(signOf(shown[0], tone))
           else if (event.key !== 'Enter') return

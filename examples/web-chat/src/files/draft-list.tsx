@@ -15,15 +15,15 @@ import type { DraftFiles } from './use-files.ts'
 const MAX_SHOWN_BYTES = 20_000_000
 
 interface DraftListProps extends DraftFiles {
-  /** Why they are not sent with what is written: a question to the assistant and a call have no files. */
-  kept: 'not_asked' | 'not_called' | undefined
+  /** Whether they are not sent with what is written: a call has no files. */
+  isKept: boolean
   /** Whether the message is sent once they are uploaded. */
   isWaiting: boolean
   onCancel: () => void
 }
 
 /** The files of a message that is being written, and how far they are. */
-export function DraftList({ uploads, refusal, retry, remove, kept, isWaiting, onCancel }: DraftListProps) {
+export function DraftList({ uploads, refusal, retry, remove, isKept, isWaiting, onCancel }: DraftListProps) {
   const { draft_files } = composeTexts.value
   return (
     <>
@@ -32,9 +32,9 @@ export function DraftList({ uploads, refusal, retry, remove, kept, isWaiting, on
           {refusal}
         </p>
       )}
-      {kept && uploads.length > 0 && (
+      {isKept && uploads.length > 0 && (
         <p class="quiet" role="status">
-          {draft_files[kept]}
+          {draft_files.not_called}
         </p>
       )}
       {isWaiting && (

@@ -20,6 +20,8 @@ export function InboxButton() {
     // No browser has to show it.
     navigator.setAppBadge?.(unread).catch(() => {})
   }, [unread])
+  // It is the number of the user who is signed in.
+  useEffect(() => () => void navigator.clearAppBadge?.().catch(() => {}), [])
   return (
     <>
       <a

@@ -21,11 +21,15 @@ export function sentenceOf(item: Notification, people: People): string {
 export function sentenceOfRow(row: InboxRow, people: People): string {
   const [item, ...others] = row.items
   if (others.length === 0) return sentenceOf(item, people)
-  const actors = actorsOf(row)
-  const names = actors
-    .slice(0, actors.length > NAMED + 1 ? NAMED : NAMED + 1)
-    .map((id) => nameOf(row.items.find(({ actor_user_id }) => actor_user_id === id)!, people))
-  return texts.value.inbox.several(names, actors.length - names.length)
+  return listNames(
+    actorsOf(row).map((id) => nameOf(row.items.find(({ actor_user_id }) => actor_user_id === id)!, people)),
+  )
+}
+
+/** People by name; of many, the first ones and a number. */
+export function listNames(names: readonly string[]): string {
+  const named = names.slice(0, names.length > NAMED + 1 ? NAMED : NAMED + 1)
+  return texts.value.inbox.several(named, names.length - named.length)
 }
 
 /** Who has caused it, or the host of the webhook that it is about. */

@@ -1,5 +1,6 @@
 import type { Notification as InboxItem } from 'chat-server/client'
 import { inboxOf } from 'chat-server/client/parts'
+import type { ChatStore } from 'chat-server/client/store'
 import { useEffect, useRef } from 'preact/hooks'
 import { sound } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
@@ -26,7 +27,7 @@ export function Alerts() {
     const latest = [...before.values()].reduce((one, other) => (one > other ? one : other), '')
     // One that was marked as read elsewhere makes room for older ones: they are nothing new.
     const arrived = notifications.filter(
-      (each) => before.get(each.id) !== each.at && each.at > latest && !isInView(each, route.peek()),
+      (each) => before.get(each.id) !== each.at && each.at > latest && !isInView(each, route.peek(), store),
     )
     if (sound.peek() === 'on' && arrived.length > 0) chime()
     if (!wantsAlerts.peek() || document.hasFocus()) return
@@ -35,10 +36,17 @@ export function Alerts() {
   return null
 }
 
-function isInView({ conversation_id, root_id, message_id }: InboxItem, at: Route): boolean {
+function isInView(
+  { conversation_id, root_id, message_id }: InboxItem,
+  at: Route,
+  { conversations }: ChatStore,
+): boolean {
   if (!document.hasFocus()) return false
   if (at.name === 'thread') return at.root_id === root_id
-  return at.name === 'conversation' && at.conversation_id === conversation_id && message_id === root_id
+  if (at.name !== 'conversation' || at.conversation_id !== conversation_id) return false
+  if (message_id === root_id) return true
+  // A talk with the assistant shows replies, too.
+  return conversations.getSnapshot().conversations.find(({ id }) => id === conversation_id)?.layout === 'assistant'
 }
 
 function show(item: InboxItem, title: string): void {

@@ -1,5 +1,5 @@
 import { MESSAGE_KEYS } from './message-table.ts'
-import { FORMAT_KEYS, type Keys, SHELL_KEYS } from './table.ts'
+import { EDIT_LAST, FORMAT_KEYS, type Keys, SHELL_KEYS } from './table.ts'
 
 /** All keys by where they work, as the sheet and the documentation show them. @param doesEnterSend as the user has chosen */
 export function sheetTables(doesEnterSend: boolean) {
@@ -8,7 +8,7 @@ export function sheetTables(doesEnterSend: boolean) {
   const [send, line] = doesEnterSend ? [enter, shifted] : [shifted, enter]
   return {
     page: { ...SHELL_KEYS, escape: [{ key: 'Escape' }] },
-    box: { send: [send], line: [line], edit_last: [{ key: 'ArrowUp' }], ...FORMAT_KEYS },
+    box: { send: [send], line: [line], ...EDIT_LAST, ...FORMAT_KEYS },
     message: MESSAGE_KEYS,
   } satisfies Record<string, Readonly<Record<string, readonly Keys[]>>>
 }

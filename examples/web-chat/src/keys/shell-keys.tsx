@@ -11,7 +11,7 @@ const isOpen = signal(false)
 
 /** Binds the keys of the page, and has the place of their sheet. Nothing is bound while a dialog is open. */
 export function ShellKeys({ onSwitcher }: { onSwitcher: () => void }) {
-  const { store } = useApp()
+  const app = useApp()
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const act = actOf(SHELL_KEYS, event)
@@ -24,8 +24,11 @@ export function ShellKeys({ onSwitcher }: { onSwitcher: () => void }) {
       if (act === 'switcher') onSwitcher()
       else if (act === 'sheet') isOpen.value = true
       // It is shown as it is, if it fails.
-      else if (act === 'all_read') void store.markAllRead().catch(() => {})
-      else goBy(act.startsWith('next') ? 1 : -1, act.endsWith('unread'))
+      else if (act === 'all_read') void app.store.markAllRead().catch(() => {})
+      else
+        void import('./go-by.ts')
+          .then(({ goBy }) => goBy(app, act.startsWith('next') ? 1 : -1, act.endsWith('unread')))
+          .catch(() => {})
     }
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)
@@ -38,13 +41,4 @@ export function ShellKeys({ onSwitcher }: { onSwitcher: () => void }) {
 
 function isField(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null
-}
-
-/** Opens the conversation before or behind the open one in the list, or the next unread one there. */
-function goBy(step: 1 | -1, isUnread: boolean): void {
-  const rows = [...document.querySelectorAll<HTMLAnchorElement>('.conversations a[href]')]
-  const at = rows.findIndex((row) => row.getAttribute('aria-current'))
-  const rest = step > 0 ? rows.slice(at + 1) : rows.slice(0, Math.max(at, 0)).reverse()
-  const next = isUnread ? rest.find(({ dataset }) => dataset.unread === 'true') : rest[0]
-  if (next) location.hash = next.hash
 }

@@ -29,6 +29,11 @@ export const FORMAT_KEYS = {
   strike: [{ key: 'x', mod: true, shift: true }],
 } as const satisfies Record<string, readonly Keys[]>
 
+/** That of an empty box. */
+export const EDIT_LAST = {
+  edit_last: [{ key: 'ArrowUp' }],
+} as const satisfies Record<string, readonly Keys[]>
+
 /** What the keys that are pressed do. Of a single sign, Shift is a part. */
 export function actOf<Act extends string>(table: Record<Act, readonly Keys[]>, event: KeyboardEvent): Act | undefined {
   const acts = Object.keys(table) as Act[]

@@ -1,4 +1,4 @@
-import { safeHref } from './links.ts'
+import { hostBehind, safeHref } from './links.ts'
 import { InLink, MentionText } from './mention-text.tsx'
 import { type Inline, textOf } from './tokens.ts'
 
@@ -28,15 +28,21 @@ function InlineView({ inline }: { inline: Exclude<Inline, string> }) {
       return <br />
     case 'link':
       return (
-        <Link href={inline.href}>
+        <Link href={inline.href} text={textOf(inline.inlines)}>
           <InLink.Provider value={true}>
             <Lines inlines={inline.inlines} />
           </InLink.Provider>
         </Link>
       )
-    case 'image':
+    case 'image': {
       // Loading it would tell its host who reads the message.
-      return <Link href={inline.href}>{textOf(inline.inlines) || inline.href}</Link>
+      const text = textOf(inline.inlines) || inline.href
+      return (
+        <Link href={inline.href} text={text}>
+          {text}
+        </Link>
+      )
+    }
     default: {
       const Mark = inline.type
       return (
@@ -49,12 +55,19 @@ function InlineView({ inline }: { inline: Exclude<Inline, string> }) {
 }
 
 /** A link, if it leads where links may lead; else its text. */
-function Link({ href, children }: { href: string; children: preact.ComponentChildren }) {
+function Link({ href, text, children }: { href: string; text: string; children: preact.ComponentChildren }) {
   const address = safeHref(href)
   if (address === undefined) return <>{children}</>
+  const host = hostBehind(address, text)
   return (
     <a href={address} target="_blank" rel="noopener noreferrer">
       {children}
+      {host !== undefined && (
+        <small>
+          {' '}
+          <bdi>{host}</bdi>
+        </small>
+      )}
     </a>
   )
 }

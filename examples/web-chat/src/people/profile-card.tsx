@@ -1,3 +1,4 @@
+import { canOf } from 'chat-server/client/parts'
 import { useMemo } from 'preact/hooks'
 import { OwnPhoto } from '../account/own-photo.tsx'
 import { useAction } from '../app/action.ts'
@@ -17,7 +18,8 @@ import { type ShownProfile, shownProfile } from './shown-profile.ts'
 
 /** Who a person is, and how to reach them. */
 export function ProfileCard({ user_id, conversation_id }: ShownProfile) {
-  const { store, people, presence, session, features } = useApp()
+  const { store, people, presence, session } = useApp()
+  const { can } = useReadable(canOf(store).service)
   const here = useReadable(presence.presence(useMemo(() => [user_id], [user_id])))
   const participant = people.of(conversation_id).find((each) => each.user_id === user_id)
   const person = participant ?? people.known.value.get(user_id)
@@ -53,7 +55,7 @@ export function ProfileCard({ user_id, conversation_id }: ShownProfile) {
             {words.edit}
           </a>
         )}
-        {!isSelf && features.direct && (
+        {!isSelf && can?.open_direct && (
           <button type="button" class="primary" disabled={message.isRunning} onClick={() => void message.run()}>
             <Icon name="chat" />
             {words.message}

@@ -1,6 +1,7 @@
 import type { User } from 'chat-server/client'
 import { useEffect } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
+import { keepLastPlace } from '../app/last-place.ts'
 import { hasOwnSignIn } from '../app/own-sign-in.ts'
 import { useReadable } from '../app/readable.ts'
 import { ConversationPane } from '../conversations/pane.tsx'
@@ -11,12 +12,10 @@ import { offersAlerts } from '../inbox/alerts.ts'
 import { loadMarkdown } from '../markdown/lazy.tsx'
 import { Announcer } from '../parts/announcer.tsx'
 import { typeIntoBox } from '../parts/focus.ts'
-import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Toast } from '../parts/toast.tsx'
 import { shownProfile } from '../people/shown-profile.ts'
 import { SwitcherPlace } from '../switch/switch-button.tsx'
-import { texts } from '../texts/texts.ts'
 import { ConnectionBanner } from './connection-banner.tsx'
 import { UpdateNote } from './update-note.tsx'
 
@@ -30,6 +29,7 @@ const AlertsOffer = lazy(() => import('../inbox/alerts-offer.tsx').then(({ Alert
 const ProfileCard = lazy(() => import('../people/profile-card.tsx').then(({ ProfileCard }) => ProfileCard))
 const Drafts = lazy(() => import('../compose/drafts-pane.tsx').then(({ DraftsPane }) => DraftsPane))
 const GuestNote = lazy(() => import('./guest-note.tsx').then(({ GuestNote }) => GuestNote))
+const NoPlace = lazy(() => import('./no-place.tsx').then(({ NoPlace }) => NoPlace))
 const Browse = lazy(() => import('../rooms/browse-pane.tsx').then(({ BrowsePane }) => BrowsePane))
 const Administration = lazy(() =>
   import('../administration/administration-pane.tsx').then(({ AdministrationPane }) => AdministrationPane),
@@ -46,6 +46,9 @@ export function Chat({ user }: { user: User }) {
   const message_id = at.name === 'conversation' || at.name === 'thread' ? at.message_id : undefined
   const { conversation, error, reload } = useConversation(conversation_id)
   useTitle(conversation && titleOf(conversation))
+  useEffect(() => {
+    if (conversation && conversation.joined !== false) keepLastPlace(user.id, conversation.id)
+  }, [conversation?.id])
   useEffect(loadMarkdown, [])
   useEffect(typeIntoBox, [])
   // By Back, the user leaves what it was opened from.
@@ -100,10 +103,7 @@ export function Chat({ user }: { user: User }) {
       ) : at.name === 'browse' ? (
         <Browse />
       ) : conversation_id === undefined ? (
-        <div class="pane nothing">
-          <Icon name="chat" />
-          <p>{texts.value.conversations.choose}</p>
-        </div>
+        <NoPlace user={user} />
       ) : (
         <ConversationPane
           key={conversation_id}

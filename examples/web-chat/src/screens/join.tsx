@@ -87,8 +87,14 @@ function Invite({ token, invite }: { token: string; invite: InvitePreview }) {
         )}
       </Card>
     )
-  if (!features.sign_in || brand.sign_in_url !== undefined) return <HostSignIn />
-  if (hasAccount) return <SignIn note={invite.can_sign_up ? undefined : join.needs_account} />
+  if (!features.sign_in || brand.sign_in_url !== undefined) return <HostSignIn title={title}>{by}</HostSignIn>
+  if (hasAccount)
+    return (
+      <SignIn title={title}>
+        {by}
+        {!invite.can_sign_up && <p>{join.needs_account}</p>}
+      </SignIn>
+    )
   return (
     <Card brand={brand} title={title}>
       {by}

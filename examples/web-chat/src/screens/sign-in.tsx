@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
@@ -10,8 +11,14 @@ import { ForgotPassword } from './forgot-password.tsx'
 import { PasswordField } from './password-field.tsx'
 import { Providers } from './providers.tsx'
 
-/** Sign-in with a password, or through a provider. @param props.note why it is needed */
-export function SignIn({ note }: { note?: string | undefined }) {
+/** What a sign-in is for, where it is not for the page itself, such as an invite. */
+export interface SignInProps {
+  title?: string
+  children?: ComponentChildren
+}
+
+/** Sign-in with a password, or through a provider. */
+export function SignIn({ title, children }: SignInProps) {
   const { brand, features, session } = useApp()
   const { fields } = texts.value
   const { signIn } = entryTexts.value
@@ -22,8 +29,8 @@ export function SignIn({ note }: { note?: string | undefined }) {
   })
   if (isForgotten) return <ForgotPassword onBack={() => setForgotten(false)} />
   return (
-    <Card brand={brand} title={signIn.title(brand.name)}>
-      {note && <p>{note}</p>}
+    <Card brand={brand} title={title ?? signIn.title(brand.name)}>
+      {children}
       {session.hasEnded.value && <p role="status">{signIn.ended}</p>}
       <form
         onSubmit={(event) => {

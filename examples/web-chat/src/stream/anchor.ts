@@ -51,8 +51,13 @@ function createHold(scroller: HTMLElement, onEnd: (isAtEnd: boolean) => void) {
   const offsetOf = (row: Element) =>
     row.getBoundingClientRect().top - scroller.getBoundingClientRect().top + scroller.scrollTop
 
+  const hasMovedUp = () => scroller.scrollTop < view.top - 1
+  const isNearEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR
+
   function restore(): void {
     if (scroller.clientHeight === 0) return
+    // The browser tells of scrolling with the next frame, and more may be rendered until then.
+    if (view.isAtEnd && hasMovedUp() && !isNearEnd()) setEnd(false)
     if (view.isAtEnd && view.hasEnd) scroller.scrollTop = scroller.scrollHeight
     else if (view.row?.isConnected) {
       const moved = offsetOf(view.row) - view.offset
@@ -85,11 +90,8 @@ function createHold(scroller: HTMLElement, onEnd: (isAtEnd: boolean) => void) {
   }
 
   function onScroll(): void {
-    const { scrollTop, scrollHeight, clientHeight } = scroller
     // Of scrolling to the end it hears when more has been rendered below: only moving up leads away.
-    const hasMovedUp = scrollTop < view.top - 1
-    const isNear = scrollHeight - scrollTop - clientHeight < NEAR
-    setEnd(view.hasEnd && (isNear || (view.isAtEnd && !hasMovedUp)))
+    setEnd(view.hasEnd && (isNearEnd() || (view.isAtEnd && !hasMovedUp())))
     note()
   }
 
@@ -109,6 +111,7 @@ function createHold(scroller: HTMLElement, onEnd: (isAtEnd: boolean) => void) {
       restore()
     },
     toEnd() {
+      note()
       setEnd(true)
       restore()
     },

@@ -72,7 +72,6 @@ export function useNewLine(part: MessageWindow, view: MessagesView, unread: numb
     line,
     isDecided,
     begin: (id: string) => setLine({ id, count: 0, hasPill: false }),
-    hidePill: () => setLine((now) => (now?.hasPill ? { ...now, hasPill: false } : now)),
     dismiss: () => setLine(undefined),
   }
 }

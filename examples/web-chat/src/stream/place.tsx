@@ -10,10 +10,10 @@ import { usualAssistant } from '../compose/asked-assistant.ts'
 import { Composer, type WrittenPost } from '../compose/composer.tsx'
 import { runningOf } from '../compose/running.ts'
 import { useQuote } from '../compose/use-quote.ts'
+import { markPlaceRead } from '../conversations/mark-place-read.ts'
 import { titleOf } from '../conversations/title.ts'
 import { useCan } from '../conversations/use-can.ts'
 import type { OpenConversation } from '../conversations/use-conversation.ts'
-import { messageOf } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { showToast } from '../parts/toast.tsx'
@@ -37,7 +37,8 @@ interface PlaceProps {
 
 /** A conversation as a stream, and the box below it. */
 export function ConversationStream({ conversation, user, message_id }: PlaceProps) {
-  const { client, store, people, presence, features, route } = useApp()
+  const app = useApp()
+  const { client, store, people, presence, features } = app
   const { id, policy, unread_replies = 0 } = conversation
   // A talk with the assistant shows all of its threads, one after another.
   const isTalk = conversation.layout === 'assistant'
@@ -78,15 +79,11 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
     return last && last.depth < features.limits.max_depth ? last : undefined
   }
 
-  function leave(): boolean {
-    if (quoted) setQuoted(undefined)
-    // What is open beside it is closed first.
-    else if (route.value.name !== 'conversation' || isOutside) return false
-    else {
-      const fail = (error: unknown) => showToast(messageOf(error), { isError: true })
-      void client.conversations.markRead(id, { all: true }).catch(fail)
-    }
-    return true
+  function leave(): 'closed' | 'read' | undefined {
+    if (editing === undefined && !quoted) return markPlaceRead(app, conversation) ? 'read' : undefined
+    if (editing !== undefined) setEditing(undefined)
+    else setQuoted(undefined)
+    return 'closed'
   }
 
   /** A reply is in its thread, what is not there any more nowhere. */

@@ -1,4 +1,4 @@
-import { type SeenOptions, seenOf } from 'chat-server/client/parts'
+import { seenOf } from 'chat-server/client/parts'
 import type { TimelineStoreMessage } from 'chat-server/client/store'
 import { useEffect, useRef } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
@@ -19,22 +19,21 @@ export interface RowProps extends Omit<ArticleProps, 'message' | 'isNew'> {
   isFirstNew: boolean
   /** What the list consists of. */
   list: StreamList
-  /** Whether the user reads it without participating: nothing is marked. */
-  isOutside: boolean
+  /** Whether it is read when its end was in view. */
+  isWatched: boolean
   /** Whether it begins another thread of a talk. */
   isNext: boolean
 }
 
 /** A message of a stream, with its thread below it. It is read when its end was in view. */
 export const StreamRow = memo(function StreamRow(props: RowProps) {
-  const { message, isTarget, isFirstNew, isHead, list, isNext, isOutside } = props
+  const { message, isTarget, isFirstNew, isHead, list, isNext, isWatched } = props
   const { id, conversation_id, thread, parent_id, deleted_at } = message
   const row = useRef<HTMLLIElement>(null)
   const { observe } = seenOf(useApp().store)
-  // The first message of a thread is read with the thread that it is shown in.
-  const seen: SeenOptions = list === 'replies' ? { view: list } : {}
-  const mark = () => (isOutside ? undefined : observe(row.current!, message, seen))
-  useEffect(mark, [id])
+  // It is read with the list that it is shown in.
+  const mark = () => (isWatched ? observe(row.current!, message, { view: list }) : undefined)
+  useEffect(mark, [id, isWatched])
   useEffect(() => void mark(), [message])
   return (
     <li ref={row} class="row" data-message-id={id} data-head={isHead} data-target={isTarget} tabIndex={-1}>

@@ -1,10 +1,11 @@
 import type { Message, Notice } from 'chat-server/client'
 import type { MessagesView, MessageWindow } from 'chat-server/client/store'
-import { type ComponentChildren, Fragment, type RefObject } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { NoticeRows, placeNotices } from '../commands/notices.tsx'
 import { useMessageKeys } from '../keys/use-message-keys.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { usePaneEscape } from '../parts/escape.ts'
 import { useVisible } from '../parts/visible.ts'
 import { Waiting } from '../parts/waiting.tsx'
 import { dayName } from '../texts/time.ts'
@@ -48,8 +49,8 @@ interface StreamProps extends Shared {
   /** The message that is edited. */
   editing: string | undefined
   onEdit: (message_id: string | undefined) => void
-  /** Acts on Escape. @returns whether it did something */
-  onEscape?: () => boolean
+  /** Acts on Escape. @returns what it did: what was open is closed, or all is read */
+  onEscape?: () => 'closed' | 'read' | undefined
 }
 
 /** Until it is known where the stream opens. */
@@ -79,7 +80,9 @@ export function MessageStream(props: StreamProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const [top, bottom] = [useRef<HTMLDivElement>(null), useRef<HTMLDivElement>(null)]
   const [isOpen, setOpen] = useState(false)
-  const { line, isDecided, begin, hidePill, dismiss } = useNewLine(part, view, props.unread, target !== undefined)
+  // What the user marks as unread stays so for the visit, whatever comes into view.
+  const [isHeld, setHeld] = useState(false)
+  const { line, isDecided, begin, dismiss } = useNewLine(part, view, props.unread, target !== undefined)
   const [center, setCenter] = useState<{ id: string; at: 'start' | 'center' }>()
   const ids = useMemo(() => messages.map(({ id }) => id), [messages])
   const { from, to } = useRange(isDecided ? ids : NONE, center?.id ?? line?.id)
@@ -144,7 +147,7 @@ export function MessageStream(props: StreamProps) {
 
   useVisible(top, () => void part.loadOlder(), has_older && isOpen && from === 0)
   useVisible(bottom, () => void part.loadNewer(), has_newer && isOpen && isWhole)
-  useAnnouncements(messages, has_newer, user_id)
+  useAnnouncements(status === 'ready' && !has_newer ? messages : undefined, user_id)
   const seenEnd = useRef<string | undefined>(undefined)
   if (isAtEnd || seenEnd.current === undefined) seenEnd.current = ids.at(-1)
   const arrived = has_newer ? view.newer_count : ids.length - 1 - Math.max(ids.indexOf(seenEnd.current ?? ''), 0)
@@ -159,14 +162,18 @@ export function MessageStream(props: StreamProps) {
   }, [target])
 
   useMessageKeys(scroller)
-  useEscape(scroller, () => {
-    if (editing !== undefined || !onEscape?.()) return false
-    dismiss()
-    return true
+  usePaneEscape(scroller, () => {
+    const done = onEscape?.()
+    if (done === 'read') {
+      dismiss()
+      setHeld(false)
+    }
+    return done !== undefined
   })
 
   const markUnread = (id: string) => {
     begin(id)
+    setHeld(true)
     return part.markUnread(id)
   }
 
@@ -174,7 +181,7 @@ export function MessageStream(props: StreamProps) {
     <div class="stream-place">
       <StreamPills
         line={line?.hasPill ? line : undefined}
-        onLine={() => line && void goTo(line.id, 'start').then(hidePill)}
+        onLine={() => line && void goTo(line.id, 'start')}
         isAway={isOpen && status === 'ready' && !isAtEnd && ids.length > 0}
         arrived={arrived}
         onEnd={() => void (has_newer ? part.jumpTo('newest') : Promise.resolve()).then(toEnd)}
@@ -214,7 +221,7 @@ export function MessageStream(props: StreamProps) {
                         isTarget={message.id === target}
                         isFirstNew={message.id === line?.id}
                         isLastOwn={message.id === last_own}
-                        isOutside={isOutside}
+                        isWatched={!isOutside && !isHeld}
                         isEditing={message.id === editing}
                         onEdit={onEdit}
                         onUnread={isOutside ? undefined : markUnread}
@@ -232,23 +239,4 @@ export function MessageStream(props: StreamProps) {
       </div>
     </div>
   )
-}
-
-/** Acts on Escape in a pane, the box included, unless something inside of it is closed by that. @param act returns whether it did something */
-function useEscape(inside: RefObject<HTMLElement | null>, act: () => boolean): void {
-  useEffect(() => {
-    const pane = inside.current!.closest<HTMLElement>('.pane')!
-    const onKey = (event: KeyboardEvent) => {
-      const isInner = event.defaultPrevented || (event.target as Element).closest('dialog, .panel, .edit')
-      if (event.key === 'Escape' && !event.shiftKey && !isInner && act()) event.preventDefault()
-    }
-    // With the focus nowhere, as after a click on a message.
-    const onBody = (event: KeyboardEvent) => event.target === document.body && onKey(event)
-    pane.addEventListener('keydown', onKey)
-    addEventListener('keydown', onBody)
-    return () => {
-      pane.removeEventListener('keydown', onKey)
-      removeEventListener('keydown', onBody)
-    }
-  })
 }

@@ -1,6 +1,7 @@
 import { canOf } from 'chat-server/client/parts'
 import { useId, useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
+import { isComposing } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { goTo, hrefOf, routeOfMessage, type SearchRoute } from '../app/route.ts'
@@ -32,7 +33,7 @@ export function Switcher({ onClose }: { onClose: () => void }) {
   const search: SearchRoute = { name: 'search', q: query.trim() }
   const onKeyDown = (event: KeyboardEvent) => {
     const { key } = event
-    if (event.isComposing) return
+    if (isComposing(event)) return
     if (key === 'Enter' && choices.length === 0 && features.search && !isLoading) {
       // The field that then has the focus takes no part of it: it could submit its form.
       event.preventDefault()

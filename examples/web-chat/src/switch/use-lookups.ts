@@ -1,5 +1,6 @@
-import { ChatError, type Person, type SearchResult } from 'chat-server/client'
+import { ChatError, type Participant, type Person, type SearchResult } from 'chat-server/client'
 import { useApp } from '../app/context.ts'
+import { MAX_READ } from '../app/people.ts'
 import { queryWords } from '../search/narrowing.ts'
 import { hasWords } from './matching.ts'
 import { type Found, useFound } from './use-found.ts'
@@ -15,6 +16,16 @@ export function usePeople(typed: string, reason?: 'direct' | 'add'): Found<Perso
       const filter = { query, limit: MAX_FOUND, ...(reason && { for: reason }) }
       return (await client.users.search(filter, { signal })).users
     },
+    stays: ({ username, display_name = '' }, query) => hasWords(`${username} ${display_name}`, query),
+  })
+}
+
+/** The participants of a conversation with words in their names that begin so, where it has more than are read. */
+export function useParticipants(conversation_id: string, typed: string): Found<Participant> {
+  const { client, people } = useApp()
+  return useFound<Participant>(people.of(conversation_id).length < MAX_READ ? '' : typed, {
+    read: async (query, signal) =>
+      (await client.participants.list(conversation_id, { query, limit: MAX_FOUND }, { signal })).participants,
     stays: ({ username, display_name = '' }, query) => hasWords(`${username} ${display_name}`, query),
   })
 }

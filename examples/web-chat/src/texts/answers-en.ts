@@ -21,7 +21,7 @@ export const texts = {
       unseen_input: 'Its input is shown to those who decide.',
       you: 'You decide.',
       asker: (name: string) => `${name} decides.`,
-      admins: 'Those who manage this conversation decide.',
+      admins: 'Those who manage this room decide.',
       members: 'Those who may write here decide.',
       quorum: (have: number, need: number) => `${have} of ${need} have approved.`,
       approved: (name: string) => `${name} has approved`,

@@ -5,7 +5,6 @@ export const texts = {
     remove: (name: string) => `Remove ${name}`,
     uploading: (name: string) => `${name} is being sent`,
     failed: 'was not sent',
-    not_asked: 'The assistant does not get files: they stay here for your next message.',
     not_called: 'Commands do not get files: they stay here for your next message.',
     waits: 'Your message is sent once the files are uploaded.',
   },

@@ -32,7 +32,7 @@ export const texts = {
     layout: 'Layout',
     layouts: { stream: 'Stream', topics: 'Topics', assistant: 'Assistant' },
     no_files: 'No files yet. Files in messages appear here.',
-    auto_join: 'Who joins by themselves',
+    auto_join: 'Who joins automatically',
     auto_joins: { nobody: 'Nobody', members: 'All members', everyone: 'Everybody, guests too' },
     auto_join_hint: 'Two people who share no other room cannot find each other, or write to each other directly.',
   },
@@ -232,6 +232,11 @@ export const texts = {
     collapse: (count: number) => (count === 1 ? 'Hide 1 reply' : `Hide ${count} replies`),
     branch: (count: number, unread: number) =>
       `${count === 1 ? '1 reply' : `${count} replies`}${unread > 0 ? `, ${unread} new` : ''}`,
+  },
+  news: {
+    messages: (count: number, names: string) =>
+      count === 1 ? `1 new message from ${names}` : `${count} new messages from ${names}`,
+    answering: (name: string) => `${name} is answering.`,
   },
   readers: {
     title: 'Read by',

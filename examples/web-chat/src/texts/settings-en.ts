@@ -193,6 +193,10 @@ export const texts = {
     quota_clear: 'Back to the limits of roles',
     quota_set: 'The limits are set.',
     quota_cleared: 'The limits of roles apply again.',
+    quota_own: 'This user has limits of their own.',
+    quota_roles: (limits: string) => `The limits of roles apply. ${limits}`,
+    quota_none: 'Nothing is limited.',
+    csv: 'Save as CSV',
   },
   administration: {
     title: 'Administration',
@@ -215,6 +219,8 @@ export const texts = {
       create: 'Create a user',
       password_hint: 'Without one, the user sets it with a link.',
       roles: { admin: 'Administrator', member: 'Member', read_only: 'Reads only' },
+      /** A role of the operator's own, without those of a member. */
+      only: (role: string) => `${role} alone`,
       display_name: 'Display name',
       role: 'Role',
       disabled: 'disabled',

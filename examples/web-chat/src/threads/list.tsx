@@ -1,4 +1,5 @@
 import type { ThreadSummary } from 'chat-server/client'
+import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { MAX_KEPT, useKept } from '../app/kept.ts'
@@ -15,15 +16,19 @@ import { Waiting } from '../parts/waiting.tsx'
 import { texts } from '../texts/texts.ts'
 import { shortTime } from '../texts/time.ts'
 import { PendingNote } from './pending-note.tsx'
+import { useTopicNews } from './topic-news.ts'
 
 interface ThreadListProps {
   conversation_id: string
+  user_id: string
   /** The thread that is open. */
   selected: string | undefined
+  /** What is shown while there is no thread. */
+  empty: ComponentChildren
 }
 
 /** The threads of a conversation, latest activity first; those that are not stored yet before them. */
-export function ThreadList({ conversation_id, selected }: ThreadListProps) {
+export function ThreadList({ conversation_id, user_id, selected, empty }: ThreadListProps) {
   const { store } = useApp()
   const threads = store.threads(conversation_id)
   const view = useReadable(threads)
@@ -31,10 +36,10 @@ export function ThreadList({ conversation_id, selected }: ThreadListProps) {
   useKept(threads, view, `/api/conversations/${conversation_id}/threads`, ({ threads }) => ({
     threads: threads.slice(0, MAX_KEPT),
   }))
+  useTopicNews(status === 'ready' ? all : undefined, selected, user_id)
   const end = useRef<HTMLLIElement>(null)
   const { list: keys } = useRoving()
   useVisible(end, () => void threads.loadMore(), has_more)
-  const { empty, empty_text } = texts.value.threads
   if (status === 'failed') return <ErrorNote error={error} onRetry={() => void threads.reload()} />
   if (status === 'loading')
     return (
@@ -42,14 +47,7 @@ export function ThreadList({ conversation_id, selected }: ThreadListProps) {
         <Waiting kind="card" />
       </div>
     )
-  if (all.length === 0 && pending.length === 0)
-    return (
-      <div class="empty scroll">
-        <Icon name="chat" />
-        <h3>{empty}</h3>
-        <p>{empty_text}</p>
-      </div>
-    )
+  if (all.length === 0 && pending.length === 0) return empty ? <div class="scroll">{empty}</div> : <NoThreads />
   return (
     <ul class="thread-list scroll" {...keys}>
       {pending.map((post) => (
@@ -74,6 +72,17 @@ export function ThreadList({ conversation_id, selected }: ThreadListProps) {
         </li>
       )}
     </ul>
+  )
+}
+
+function NoThreads() {
+  const { empty, empty_text } = texts.value.threads
+  return (
+    <div class="empty scroll">
+      <Icon name="chat" />
+      <h3>{empty}</h3>
+      <p>{empty_text}</p>
+    </div>
   )
 }
 

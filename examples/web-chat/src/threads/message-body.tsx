@@ -1,12 +1,10 @@
 import type { Message } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
 import { AnswerText } from '../answers/answer-text.tsx'
-import { useAction } from '../app/action.ts'
-import { useApp } from '../app/context.ts'
+import type { Can } from '../conversations/use-can.ts'
 import { MessageFiles } from '../files/lazy-files.ts'
 import { Markdown } from '../markdown/lazy.tsx'
 import { MentionsContext } from '../markdown/mentions.tsx'
-import { ErrorNote } from '../parts/error-note.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
 import { isRunning } from './is-running.ts'
@@ -15,11 +13,16 @@ import { PendingNote } from './pending-note.tsx'
 import { QuotedMessage } from './quoted-message.tsx'
 
 const Used = lazy(() => import('../commands/used.tsx').then(({ Used }) => Used))
+const Tombstone = lazy(() => import('./tombstone.tsx').then(({ Tombstone }) => Tombstone), Deleted)
 const Answer = lazy(() => import('../answers/answer.tsx').then(({ Answer }) => Answer), AnswerText)
 
-interface BodyProps {
+export interface BodyProps {
   message: StoreMessage
   user_id: string
+  /** What the user may do in the conversation. */
+  can: Can
+  /** Whether the conversation is frozen. */
+  isFrozen: boolean
   /** The message that it answers, where that is shown. */
   answered?: Message['quote'] | undefined
   /** Asks for another answer, where one may be asked for. */
@@ -27,10 +30,10 @@ interface BodyProps {
 }
 
 /** What a message says, and what becomes of it. */
-export function MessageBody({ message, user_id, answered, onAgain }: BodyProps) {
+export function MessageBody({ message, user_id, can, isFrozen, answered, onAgain }: BodyProps) {
   const { content, deleted_at, pending, role, conversation_id, quote } = message
   const mentioned = useMentioned(message, user_id)
-  if (deleted_at) return <Tombstone message={message} user_id={user_id} />
+  if (deleted_at) return <Tombstone message={message} user_id={user_id} can={can} isFrozen={isFrozen} />
   return (
     <MentionsContext.Provider value={mentioned}>
       {message.invocation && <Used invocation={message.invocation} />}
@@ -49,25 +52,6 @@ export function MessageBody({ message, user_id, answered, onAgain }: BodyProps) 
   )
 }
 
-function Tombstone({
-  message: { id, author_user_id, requested_by },
-  user_id,
-}: {
-  message: StoreMessage
-  user_id: string
-}) {
-  const { client } = useApp()
-  const { messages } = texts.value
-  const { run, isRunning, error } = useAction(() => client.messages.restore(id))
-  return (
-    <p class="note deleted">
-      {messages.deleted}{' '}
-      {(author_user_id ?? requested_by) === user_id && (
-        <button type="button" class="link" disabled={isRunning} onClick={() => void run()}>
-          {messages.restore}
-        </button>
-      )}
-      <ErrorNote error={error} />
-    </p>
-  )
+function Deleted() {
+  return <p class="note deleted">{texts.value.messages.deleted}</p>
 }

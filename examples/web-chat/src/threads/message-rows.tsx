@@ -6,7 +6,10 @@ import type { Row } from './rows.ts'
 
 /** What is the same for all rows of a thread. */
 interface Common
-  extends Pick<MessageProps, 'user_id' | 'can' | 'isFrozen' | 'hasReceipts' | 'onReply' | 'onEdit' | 'onToggle'> {
+  extends Pick<
+    MessageProps,
+    'user_id' | 'can' | 'isFrozen' | 'hasReceipts' | 'onReply' | 'onEdit' | 'onUnread' | 'onToggle'
+  > {
   /** The ids of messages that are new to the user. */
   fresh: ReadonlySet<string>
   /** The id of the first one of them. */

@@ -135,7 +135,14 @@ function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
         {isEditing && !deleted_at ? (
           <EditForm message={message} onDone={() => onEdit(undefined)} />
         ) : (
-          <MessageBody message={message} user_id={user_id} answered={props.answered} onAgain={onAgain} />
+          <MessageBody
+            message={message}
+            user_id={user_id}
+            can={can}
+            isFrozen={props.isFrozen}
+            answered={props.answered}
+            onAgain={onAgain}
+          />
         )}
         {props.variants && <Variants {...props.variants} id={id} onChoose={props.onVariant!} />}
         {!deleted_at && !pending && <Reactions message={message} canReact={can.has('react')} />}

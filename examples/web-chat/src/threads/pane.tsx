@@ -49,7 +49,8 @@ export function ThreadPane({ conversation_id, root_id, message_id, conversation,
   useLayoutEffect(() => void (message_id === undefined && focusIn(pane.current)), [status === 'loading', canReply])
   const close = () => goTo({ name: 'conversation', conversation_id })
   useEscape(() => {
-    if (quoted) setQuoted(undefined)
+    if (editing !== undefined) setEditing(undefined)
+    else if (quoted) setQuoted(undefined)
     else close()
   })
 

@@ -1,6 +1,7 @@
 import type { Message } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
 import { useApp } from '../app/context.ts'
+import { MessageFiles } from '../files/lazy-files.ts'
 import { Markdown } from '../markdown/lazy.tsx'
 import { Avatar } from '../parts/avatar.tsx'
 import { messageOf } from '../parts/error-note.tsx'
@@ -38,6 +39,7 @@ export function Question(props: QuestionProps) {
   const { messages, composer } = texts.value
   const { prompt, created_at, pending, requested_by = pending ? user_id : undefined } = message
   const name = people.nameOf(requested_by)
+  const files = message.attachments?.filter(({ generated }) => !generated)
   const mayEdit = canAsk && requested_by === user_id && !pending && !isRunning(message)
   const isEditing = mayEdit && props.isEditing
 
@@ -80,6 +82,7 @@ export function Question(props: QuestionProps) {
         ) : (
           <Markdown text={prompt!} />
         )}
+        {files && files.length > 0 && <MessageFiles files={files} message={message} />}
         {pending && <PendingNote post={pending} />}
       </div>
       {mayEdit && !isEditing && <QuestionActions prompt={prompt!} onEdit={() => onEdit(message.id)} />}

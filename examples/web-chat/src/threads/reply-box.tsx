@@ -1,8 +1,9 @@
 import type { User } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
 import { useApp } from '../app/context.ts'
+import { goTo } from '../app/route.ts'
 import { usualAssistant } from '../compose/asked-assistant.ts'
-import { Composer } from '../compose/composer.tsx'
+import { Composer, type WrittenPost } from '../compose/composer.tsx'
 import { runningOf } from '../compose/running.ts'
 import { titleOf } from '../conversations/title.ts'
 import type { Can } from '../conversations/use-can.ts'
@@ -35,8 +36,24 @@ interface ReplyBoxProps {
 /** Writes a reply: to a chosen message, to an answer that one has asked for, or to the thread. */
 export function ReplyBox(props: ReplyBoxProps) {
   const { conversation, root_id, messages, newest, isTalk, target, can, user, onTarget, onEditLast } = props
-  const { store, people, presence } = useApp()
+  const { store, people, presence, features } = useApp()
   const { composer } = texts.value
+
+  async function send(written: WrittenPost): Promise<void> {
+    onTarget(undefined)
+    const conversation_id = conversation.id
+    const answered = target ?? dialogueOf(newest ? await newest() : messages, user.id)
+    const isTooDeep = answered !== undefined && answered.depth >= features.limits.max_depth
+    if (isTooDeep && !target && conversation.layout === 'assistant' && can.has('post')) {
+      // The talk says where another thread begins.
+      goTo({ name: 'conversation', conversation_id })
+      await store.post({ conversation_id, ...written })
+      return
+    }
+    const place = isTooDeep ? { parent_id: root_id, quote_id: answered.id } : { parent_id: answered?.id ?? root_id }
+    await store.post({ conversation_id, root_id, ...place, ...written })
+  }
+
   if (!can.has('reply'))
     return (
       <footer>
@@ -64,11 +81,7 @@ export function ReplyBox(props: ReplyBoxProps) {
         usual={usualAssistant(conversation, messages)}
         running={runningOf(messages, user.id)}
         focus_key={target?.id}
-        onSend={async (written) => {
-          onTarget(undefined)
-          const parent_id = (target ?? dialogueOf(newest ? await newest() : messages, user.id))?.id ?? root_id
-          await store.post({ conversation_id: conversation.id, root_id, parent_id, ...written })
-        }}
+        onSend={send}
         onEditLast={onEditLast}
         onTyping={() => presence.sendTyping(conversation.id, root_id)}
       />

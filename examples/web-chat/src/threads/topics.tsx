@@ -1,6 +1,6 @@
 import type { User } from 'chat-server/client'
 import type { Readable, ThreadView } from 'chat-server/client/store'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { attempt } from '../app/attempt.ts'
 import { useApp } from '../app/context.ts'
@@ -9,10 +9,13 @@ import { goTo } from '../app/route.ts'
 import { Composer, type WrittenPost } from '../compose/composer.tsx'
 import { keepDraft, readDraft } from '../compose/drafts.ts'
 import { runningOf } from '../compose/running.ts'
+import { markPlaceRead } from '../conversations/mark-place-read.ts'
 import { titleOf } from '../conversations/title.ts'
 import { useCan } from '../conversations/use-can.ts'
 import type { OpenConversation } from '../conversations/use-conversation.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { usePaneEscape } from '../parts/escape.ts'
+import { focusIn } from '../parts/focus.ts'
 import { lazy } from '../parts/lazy.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { topicsTexts } from '../texts/settings.ts'
@@ -21,6 +24,7 @@ import { ThreadList } from './list.tsx'
 import { TypingLine } from './typing-line.tsx'
 
 const Closed = lazy(() => import('../compose/closed.tsx').then(({ Closed }) => Closed))
+const Greeting = lazy(() => import('../conversations/greeting.tsx').then(({ Greeting }) => Greeting))
 
 const NO_THREAD: Readable<ThreadView | undefined> = {
   getSnapshot: () => undefined,
@@ -45,7 +49,8 @@ interface TopicsProps {
 
 /** A composer that begins a thread, and the threads of a conversation, latest activity first. */
 export function Topics({ conversation, user, root_id, message_id }: TopicsProps) {
-  const { client, store, presence } = useApp()
+  const app = useApp()
+  const { client, store, presence } = app
   const { id, layout_unset } = conversation
   const can = useCan(conversation)
   const { composer, stream } = texts.value
@@ -53,6 +58,13 @@ export function Topics({ conversation, user, root_id, message_id }: TopicsProps)
   const [asked, setAsked] = useState(() => attempt(() => sessionStorage.getItem(keyOf(id))) ?? undefined)
   const [title, setTitle] = useState(() => readDraft(user.id, id)?.topic ?? '')
   const { messages = [] } = useReadable(asked === undefined ? NO_THREAD : store.thread(asked)) ?? {}
+
+  const box = useRef<HTMLDivElement>(null)
+  usePaneEscape(box, () => markPlaceRead(app, conversation))
+  // Where this is loaded after the pane has the focus, its title has it.
+  useLayoutEffect(() => {
+    if (document.activeElement?.id === 'conversation-title') focusIn(box.current!.closest('.pane'))
+  }, [])
 
   function name(topic: string): void {
     setTitle(topic)
@@ -81,7 +93,7 @@ export function Topics({ conversation, user, root_id, message_id }: TopicsProps)
 
   return (
     <>
-      <div class="topics-box">
+      <div class="topics-box" ref={box}>
         {layout_unset && can.has('policy') && <LayoutOffer id={id} />}
         {can.has('post') ? (
           <>
@@ -119,7 +131,12 @@ export function Topics({ conversation, user, root_id, message_id }: TopicsProps)
         )}
         <TypingLine conversation_id={id} />
       </div>
-      <ThreadList conversation_id={id} selected={root_id} />
+      <ThreadList
+        conversation_id={id}
+        user_id={user.id}
+        selected={root_id}
+        empty={can.has('invite') ? <Greeting conversation={conversation} /> : undefined}
+      />
     </>
   )
 }

@@ -7,6 +7,7 @@ import { useMessageKeys } from '../keys/use-message-keys.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useVisible } from '../parts/visible.ts'
 import { Waiting } from '../parts/waiting.tsx'
+import { roomTexts } from '../texts/room.ts'
 import { texts } from '../texts/texts.ts'
 import { useAnnouncements } from './announcements.ts'
 import { FirstUnread } from './first-unread.tsx'
@@ -23,7 +24,7 @@ import { sharedOf, type ThreadViewProps } from './thread-stream.tsx'
 
 /** A thread as a tree, and the box for replies. */
 export function ThreadTree(props: ThreadViewProps) {
-  const { conversation_id, root_id, message_id, conversation, user, quoted, onQuote, onEdit } = props
+  const { part, conversation_id, root_id, message_id, conversation, user, quoted, onQuote, onEdit } = props
   const shared = sharedOf(props)
   const notices = useNotices(conversation_id, root_id, shared.isOutside)
   const { store } = useApp()
@@ -34,6 +35,8 @@ export function ThreadTree(props: ThreadViewProps) {
     messages: messages.filter(({ pending }) => !pending).slice(0, MAX_KEPT),
   }))
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
+  // From where on the user has marked it as unread: for the visit, nothing of it is read.
+  const [unread_from, setUnreadFrom] = useState<string>()
   const scroller = useRef<HTMLDivElement>(null)
   const end = useRef<HTMLDivElement>(null)
   useMessageKeys(scroller)
@@ -55,14 +58,21 @@ export function ThreadTree(props: ThreadViewProps) {
     has_more,
     loadMore: thread.loadMore,
   })
-  useAnnouncements(messages, has_more, user.id)
+  useAnnouncements(status === 'ready' && !has_more ? messages : undefined, user.id)
   const fresh = useReadMarker({
     scroller,
     root_id,
     unread,
-    isReady: !shared.isOutside && isCounted && isRendered && !has_more && messages.length > 0,
+    isReady: !shared.isOutside && !unread_from && isCounted && isRendered && !has_more && messages.length > 0,
   })
-  const first = all.find(({ message }) => fresh.has(message.id))?.message.id
+  const first = unread_from ?? all.find(({ message }) => fresh.has(message.id))?.message.id
+  const markUnread = useCallback(
+    (id: string) => {
+      setUnreadFrom(id)
+      return part.markUnread(id)
+    },
+    [part],
+  )
   const last_own = useMemo(() => lastOwnOf(messages, user.id), [messages])
   // What is answered may be deleted meanwhile.
   useEffect(() => {
@@ -103,18 +113,21 @@ export function ThreadTree(props: ThreadViewProps) {
           loadMore={thread.loadMore}
         />
         <NearContext.Provider value={nearness}>
-          <ol class="messages">
-            <MessageRows
-              rows={rows}
-              fresh={fresh}
-              first={first}
-              target={message_id}
-              last_own={last_own}
-              {...shared.rows}
-              onToggle={toggle}
-            />
-            {isRendered && !has_more && <NoticeRows notices={notices} />}
-          </ol>
+          <div role="log" aria-live="off" aria-label={roomTexts.value.thread.messages}>
+            <ol class="messages">
+              <MessageRows
+                rows={rows}
+                fresh={fresh}
+                first={first}
+                target={message_id}
+                last_own={last_own}
+                {...shared.rows}
+                onUnread={shared.isOutside ? undefined : markUnread}
+                onToggle={toggle}
+              />
+              {isRendered && !has_more && <NoticeRows notices={notices} />}
+            </ol>
+          </div>
         </NearContext.Provider>
         {has_more && isRendered && (
           <div ref={end} class="quiet">

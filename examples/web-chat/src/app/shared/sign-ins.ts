@@ -1,4 +1,4 @@
-import { CSRF_KEY } from '../csrf-key.ts'
+import { keepCsrfToken } from '../csrf-token.ts'
 
 /** A sign-in, for the other tabs. */
 interface SignIn {
@@ -18,7 +18,7 @@ export function shareSignIns(api: string, userId: () => string): (signIn: SignIn
   channel.onmessage = ({ data }) => {
     const { user_id, csrf_token } = data as SignIn
     if (user_id === userId()) return
-    if (csrf_token !== undefined) sessionStorage.setItem(CSRF_KEY, csrf_token)
+    keepCsrfToken(csrf_token)
     location.reload()
   }
   return (signIn) => channel.postMessage(signIn)

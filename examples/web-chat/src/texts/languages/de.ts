@@ -285,7 +285,7 @@ export const texts: Texts = {
     layout: 'Ansicht',
     layouts: { stream: 'Verlauf', topics: 'Themen', assistant: 'Assistent' },
     no_files: 'Noch keine Dateien. Hier stehen die aus Nachrichten.',
-    auto_join: 'Wer von selbst beitritt',
+    auto_join: 'Wer automatisch beitritt',
     auto_joins: { nobody: 'Niemand', members: 'Alle Mitglieder', everyone: 'Alle, auch Gäste' },
     auto_join_hint: 'Wer sonst keinen Raum gemeinsam hat, findet sich nicht und kann sich nicht direkt schreiben.',
   },
@@ -451,6 +451,11 @@ export const texts: Texts = {
     collapse: (count) => (count === 1 ? '1 Antwort verbergen' : `${count} Antworten verbergen`),
     branch: (count, unread) =>
       `${count === 1 ? '1 Antwort' : `${count} Antworten`}${unread > 0 ? `, ${unread} neu` : ''}`,
+  },
+  news: {
+    messages: (count, names) =>
+      count === 1 ? `1 neue Nachricht von ${names}` : `${count} neue Nachrichten von ${names}`,
+    answering: (name) => `${name} antwortet.`,
   },
   readers: {
     title: 'Gelesen von',
@@ -769,6 +774,10 @@ export const texts: Texts = {
     quota_clear: 'Zurück zu den Limits der Rollen',
     quota_set: 'Die Limits sind gesetzt.',
     quota_cleared: 'Es gelten wieder die Limits der Rollen.',
+    quota_own: 'Diese Person hat eigene Limits.',
+    quota_roles: (limits) => `Es gelten die Limits der Rollen. ${limits}`,
+    quota_none: 'Nichts ist begrenzt.',
+    csv: 'Als CSV speichern',
   },
   administration: {
     title: 'Verwaltung',
@@ -791,6 +800,7 @@ export const texts: Texts = {
       create: 'Konto anlegen',
       password_hint: 'Ohne eines wird es mit einem Link gewählt.',
       roles: { admin: 'Verwaltung', member: 'Mitglied', read_only: 'Liest nur' },
+      only: (role: string) => `${role} allein`,
       display_name: 'Anzeigename',
       role: 'Rolle',
       disabled: 'gesperrt',
@@ -988,7 +998,7 @@ export const texts: Texts = {
       unseen_input: 'Die Eingabe sehen nur die, die entscheiden.',
       you: 'Du entscheidest.',
       asker: (name) => `${name} entscheidet.`,
-      admins: 'Es entscheidet, wer diese Unterhaltung verwaltet.',
+      admins: 'Es entscheidet, wer diesen Raum verwaltet.',
       members: 'Es entscheidet, wer hier schreiben darf.',
       quorum: (have, need) => `${have} von ${need} haben zugestimmt.`,
       approved: (name) => `${name} hat zugestimmt`,
@@ -1060,7 +1070,6 @@ export const texts: Texts = {
     remove: (name) => `${name} entfernen`,
     uploading: (name) => `${name} wird gesendet`,
     failed: 'wurde nicht gesendet',
-    not_asked: 'Der Assistent bekommt keine Dateien: Sie bleiben hier für die nächste Nachricht.',
     not_called: 'Befehle bekommen keine Dateien: Sie bleiben hier für die nächste Nachricht.',
     waits: 'Deine Nachricht wird gesendet, sobald die Dateien hochgeladen sind.',
   },

@@ -1,2 +1,0 @@
-/** Where the CSRF token is kept for the tab. */
-export const CSRF_KEY = 'chat:csrf'
