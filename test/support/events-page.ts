@@ -301,6 +301,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
         excerpt: 'It runs, @ada.',
       },
       unread: 3,
+      mentions: 1,
     },
   },
   'notification.read': {

@@ -137,7 +137,14 @@ export const EphemeralEvent = v.variant('type', [
   ),
   event('user.updated', v.object({ user: Person })),
   event('typing.update', v.object({ conversation_id: Id, root_id: v.optional(Id), user_id: Id, expires_at: Instant })),
-  event('notification.new', v.object({ notification: Notification, unread: v.pipe(v.number(), v.integer()) })),
+  event(
+    'notification.new',
+    v.object({
+      notification: Notification,
+      unread: v.pipe(v.number(), v.integer()),
+      mentions: v.optional(v.pipe(v.number(), v.integer(), v.description("The conversation's, as in lists"))),
+    }),
+  ),
   event(
     'notification.read',
     v.object({ ids: v.optional(v.array(Id)), up_to: v.optional(Id), unread: v.pipe(v.number(), v.integer()) }),

@@ -20,15 +20,20 @@ export async function completeInboxEvents(
   )
   // The number is read last: it contains all of them.
   const rows = keys.length > 0 ? await listByIds(db, keys) : []
-  const shown = new Map(rows.map(({ user_id, ...row }) => [`${user_id} ${row.id}`, toNotification(row)]))
+  const shown = new Map(rows.map((row) => [`${row.user_id} ${row.id}`, row]))
   const counted = new Set(events.flatMap(({ user_id, event }) => (UNCOUNTED.has(event.type) ? [] : user_id)))
   const unreadOf = counted.size > 0 ? await countUnreadNotifications(db, counted) : new Map<string, number>()
 
   function complete({ user_id, event }: InboxEvent): InboxEvent['event'] | undefined {
     const unread = unreadOf.get(user_id) ?? 0
     if (event.type === 'notification.new') {
-      const notification = shown.get(`${user_id} ${event.payload.notification.id}`)
-      return notification && { type: event.type, payload: { notification, unread } }
+      const row = shown.get(`${user_id} ${event.payload.notification.id}`)
+      if (!row) return
+      const { unread_mentions: mentions } = row
+      return {
+        type: event.type,
+        payload: { notification: toNotification(row), unread, ...(mentions !== null && { mentions }) },
+      }
     }
     if (event.type === 'notification.read') return { type: event.type, payload: { ...event.payload, unread } }
     if (event.type === 'unread.cleared') return { type: event.type, payload: { ...event.payload, unread } }

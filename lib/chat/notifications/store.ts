@@ -134,12 +134,15 @@ interface Wanted {
 const BY_ID = onRows<Wanted>(
   { user_id: 'text', id: 'text' },
   (given) =>
-    sql`SELECT n.user_id, ${SHOWN} FROM ${given} CROSS JOIN notifications n ${SUBJECT}
+    sql`SELECT n.user_id, p.unread_mentions, ${SHOWN} FROM ${given} CROSS JOIN notifications n ${SUBJECT}
       WHERE n.user_id = given.user_id AND n.id = given.id AND n.hidden = 0 AND ${IS_OF_USER}`,
 )
 
+/** A notification, and the unread mentions of its conversation, if it has one. */
+type ListedRow = NotificationRow & { user_id: string; unread_mentions: number | null }
+
 /** These notifications as their users read them, in no order. By primary key. */
-export function listByIds(db: Queries, keys: Wanted[]): Promise<(NotificationRow & { user_id: string })[]> {
+export function listByIds(db: Queries, keys: Wanted[]): Promise<ListedRow[]> {
   return BY_ID.all(db, keys)
 }
 

@@ -105,6 +105,13 @@ function fold(
       if (event.payload.user_id !== reader.user_id || action !== 'removed') return 'stale'
       return without(data, find(conversation_id))
     }
+    case 'notification.new': {
+      const { notification, mentions } = event.payload
+      const summary = find(notification.conversation_id)
+      // An older version of the service does not send it.
+      if (summary && mentions === undefined) return 'stale'
+      return changed(data, summary, { mentions })
+    }
     case 'notification.read':
       return data.items.some(({ mentions }) => mentions) ? 'stale' : data
     case 'unread.update': {
@@ -141,11 +148,9 @@ function fold(
     case 'rights.changed':
       return 'stale'
     // What they change is not shown of one that is in the other list, or was not read yet.
-    case 'notification.new':
     case 'message.deleted':
     case 'message.restored':
     case 'message.done':
-      if (event.type === 'notification.new' && event.payload.notification.kind === 'direct') return data
       return find(subjectOf(event, 'conversation_id')) ? 'stale' : data
     default:
       return data

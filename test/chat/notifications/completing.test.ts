@@ -47,8 +47,9 @@ describeService('events about the inbox', (service) => {
     const isAbout = (event: object) => JSON.stringify(event).includes(root_id)
     const made = (await stream.until('notification.new', isAbout)).at(-1)!
     const [first] = await inbox()
+    const { mentions } = (await grace.conversations.list({})).conversations.find(({ id }) => id === conversation_id)!
     expect(made).toEqual({
-      event: { type: 'notification.new', payload: { notification: first, unread: unread + 1 } },
+      event: { type: 'notification.new', payload: { notification: first, unread: unread + 1, mentions } },
     })
     expect(first).toMatchObject({ kind: 'mention', excerpt: 'Hello @grace' })
     const added = (await inbox()).find(({ kind }) => kind === 'added')!

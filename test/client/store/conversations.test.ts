@@ -61,7 +61,6 @@ describe('the conversations of a store', () => {
 
   it('have the newest message, as it is edited, and favourites, without a request', async () => {
     const { store, ada, grace, network, engines, root_id, stop } = await startLists()
-    // No reply: a notification would be read.
     const lastOf = ({ conversations }: ConversationsView) => conversations[0]?.last_message
     // What the beginning of the stream has asked for is read, too.
     for (const list of [store.conversations, store.archived]) await list.reload()
@@ -142,6 +141,25 @@ describe('the conversations of a store', () => {
     await waitForView(store.conversations, () => first().mentions === 0)
     await grace.conversations.rename(engines, { policy: { receipts: 'on' } })
     await waitForView(store.conversations, () => first().policy.receipts === 'on')
+    stop()
+  })
+
+  it('follow what notifies the user without a request: replies of a followed thread, mentions and answers to the user', async () => {
+    const { store, ada, grace, network, engines, root_id, stop } = await startLists()
+    const { message } = await ada.messages.reply(root_id, { content: 'I look after it.' })
+    await ada.threads.markRead(root_id)
+    const first = () => store.conversations.getSnapshot().conversations[0]!
+    await waitForView(store.conversations, () => first().last_message?.id === message.id && first().unread === 0)
+    for (const list of [store.conversations, store.archived]) await list.reload()
+    network.calls.length = 0
+    await grace.messages.reply(root_id, { content: 'It stands still.' })
+    await waitForView(store.conversations, () => first().mentions === 1)
+    await grace.messages.reply(message.id, { content: 'Well?' })
+    await waitForView(store.conversations, () => first().mentions === 2)
+    await grace.messages.postRoot(engines, { content: '@ada, look!' })
+    await waitForView(store.conversations, () => first().mentions === 3 && first().unread === 3)
+    expect(network.calls).toEqual([])
+    expect(first()).toEqual((await ada.conversations.list({})).conversations[0])
     stop()
   })
 
