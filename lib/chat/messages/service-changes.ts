@@ -18,6 +18,7 @@ import { listThreads } from '../unread/store-listing.ts'
 import { cancelAnswersTo } from './answers-to.ts'
 import { countMessage, deleteMessage, toReplier } from './deleting.ts'
 import { editMentions } from './edit-mentions.ts'
+import { publishPin } from './pin-changes.ts'
 import { reviewMessage } from './review.ts'
 import { assertContentFits, assertNotEmpty, isRedacted } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
@@ -163,7 +164,7 @@ export const restore = useCase({
       assertMayModerate(ctx.access, { ...place, actor }, { author })
       if (!message.deleted_at) throw new ChatError('message_not_deleted')
       if (isRedacted(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
-      await unpinBeyond(ctx, tx, message)
+      const isUnpinned = await unpinBeyond(ctx, tx, message)
       if (message.attachment_list) await setExpiry(tx, messageId, null)
       await recount(tx, message, 1, () => markRestored(tx, messageId))
       await relistRepliers(tx, message.root_id, { added: toReplier(message) })
@@ -171,13 +172,20 @@ export const restore = useCase({
       tx.publishCounts(await showRestored(tx, message))
       countMessage(tx, message, 1)
       tx.emit(message.conversation_id, { type: 'message.restored', message_id: messageId })
+      if (isUnpinned) publishPin(tx, message, { user_id: actor.user_id, action: 'removed', at: place.at })
     })
   },
 })
 
 /** A pin comes back with its message, unless the conversation has all the pins it may have. */
-async function unpinBeyond({ config }: Context, tx: Tx, { id, conversation_id, pinned_at }: MessageRow): Promise<void> {
-  if (pinned_at && (await countPins(tx, conversation_id)) >= config.limits.pins) await setPin(tx, id)
+async function unpinBeyond(
+  { config }: Context,
+  tx: Tx,
+  { id, conversation_id, pinned_at }: MessageRow,
+): Promise<boolean> {
+  if (!pinned_at || (await countPins(tx, conversation_id)) < config.limits.pins) return false
+  await setPin(tx, id)
+  return true
 }
 
 async function lockMessage(

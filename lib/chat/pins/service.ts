@@ -2,10 +2,9 @@ import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit } from '../../core/pages.ts'
 import { fromInstant, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
-import type { Tx } from '../../live/transaction/transaction.ts'
-import type { Micros } from '../../storage/sql.ts'
 import { lockWithRight, refuseClosed, requireReader } from '../memberships/access.ts'
 import { withOwn, withTexts } from '../messages/completing.ts'
+import { publishPin } from '../messages/pin-changes.ts'
 import { listPinned, toMessageFor } from '../messages/store.ts'
 import { countPins, findPin, type PinState, setPin } from '../messages/store-pins.ts'
 import { type Pin, type PinPage, PinsQuery } from './schema.ts'
@@ -28,7 +27,7 @@ export const add = useCase({
       const { at } = place
       if ((await countPins(tx, state.conversation_id)) >= ctx.config.limits.pins) throw new ChatError('conflict', FULL)
       await setPin(tx, messageId, { at, by: actor.user_id })
-      publish(tx, state, { message_id: messageId, user_id: actor.user_id, action: 'added', at })
+      publishPin(tx, { id: messageId, ...state }, { user_id: actor.user_id, action: 'added', at })
     })
   },
 })
@@ -50,7 +49,7 @@ export const remove = useCase({
       const state = assertLive(await findPin(tx, messageId))
       if (state.pinned_at === null) return
       await setPin(tx, messageId)
-      publish(tx, state, { message_id: messageId, user_id: actor.user_id, action: 'removed', at })
+      publishPin(tx, { id: messageId, ...state }, { user_id: actor.user_id, action: 'removed', at })
     })
   },
 })
@@ -85,14 +84,4 @@ export const list = useCase({
 function assertLive(state: PinState | undefined): PinState {
   if (!state || state.is_deleted) throw new ChatError('message_deleted')
   return state
-}
-
-function publish(
-  tx: Tx,
-  { root_id, conversation_id }: PinState,
-  { at, ...change }: { message_id: string; user_id: string; action: 'added' | 'removed'; at: Micros },
-): void {
-  const { message_id, user_id, action } = change
-  const payload = { root_id, conversation_id, ...change, at: toInstant(at) }
-  tx.emit(conversation_id, { type: 'pin.changed', message_id, user_id, detail: { action, root_id }, payload })
 }

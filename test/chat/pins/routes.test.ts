@@ -73,8 +73,15 @@ describeService('pins', { config: { limits: { pins: 5 } } }, (service) => {
     await grace.messages.remove(second)
     // Others have taken its place.
     for (const _ of times(4, (n) => n)) await ada.pins.add(await post())
+    const { stream_position } = await ada.conversations.get(conversation_id)
     await grace.messages.restore(second)
     expect(await pinned()).not.toContain(second)
+    const events = await listEventsAfter(ada, conversation_id, stream_position!)
+    const ids = { message_id: second, root_id: second, conversation_id }
+    expect(events).toMatchObject([
+      { type: 'message.restored' },
+      { type: 'pin.changed', payload: { ...ids, user_id: grace.id, action: 'removed' } },
+    ])
     expect(await ada.messages.get(second)).not.toHaveProperty('pinned')
     expect((await ada.pins.list(conversation_id)).pins).toHaveLength(5)
   })
