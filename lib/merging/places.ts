@@ -33,6 +33,11 @@ interface NamedMerge extends Merge {
   from_name: string
 }
 
+/** The two users, and the messages that were moved. */
+interface MovedMerge extends Merge {
+  moved: ReadonlySet<string>
+}
+
 /** The participations of both users in a conversation. */
 interface Both {
   from?: Participation
@@ -54,7 +59,7 @@ export async function movePlaces(
   const { from_id, into_id } = users
   const ids = places.map(({ id }) => id)
   const both = groupByPlace(await listParticipations(tx, users, ids), from_id)
-  await moveMarks(tx, users, await listMemberPairs(tx, users, ids), both)
+  await moveMarks(tx, { ...users, moved: new Set(messageIds) }, await listMemberPairs(tx, users, ids), both)
   for (const [id, { from, into }] of both)
     if (from) await moveParticipation(tx, users, id, into && toMerged(ctx.access, from, into))
   await moveFormer(tx, users)
@@ -151,7 +156,7 @@ async function lowerRole(tx: Tx, conversationId: string, userId: string): Promis
 /** Moves what a user has written, read and follows in threads. */
 async function moveMarks(
   tx: Tx,
-  users: Merge,
+  users: MovedMerge,
   pairs: readonly MemberPair[],
   both: ReadonlyMap<string, Both>,
 ): Promise<void> {
@@ -170,7 +175,12 @@ async function moveMarks(
   )
 }
 
-async function toMember(tx: Tx, { into_id }: Merge, pair: MemberPair, { from, into }: Both): Promise<MemberRow> {
+async function toMember(
+  tx: Tx,
+  { into_id, moved }: MovedMerge,
+  pair: MemberPair,
+  { from, into }: Both,
+): Promise<MemberRow> {
   const floors: ReadFloors | undefined = from && into ? mergedFloors(from, into) : (from ?? into)
   const theirs = pair.is_member === 1 && {
     read_at: pair.read_at!,
@@ -185,8 +195,12 @@ async function toMember(tx: Tx, { into_id }: Merge, pair: MemberPair, { from, in
     followed_at: pair.own_followed_at,
   }
   const members = {
-    from: { marks: theirs || undefined, floors: from },
-    into: { marks: own || undefined, floors: into },
+    from: { marks: theirs || undefined, floors: from, is_author: moved.has(pair.root_id) },
+    into: {
+      marks: own || undefined,
+      floors: into,
+      is_author: Number(pair.is_author) === 1 && !moved.has(pair.root_id),
+    },
   }
   const { read_to, ...marks } = mergedMarks(pair.created_at, members, floors)
   const read_at: Micros =

@@ -36,6 +36,8 @@ export interface Marks {
 export interface Member {
   marks: Marks | undefined
   floors: ReadFloors | undefined
+  /** Whether the member has written the root. */
+  is_author: boolean
 }
 
 /** The marks of two members that become one; `read_to` is an instant, not the arrival of a message, as a read marker is. */
@@ -56,7 +58,7 @@ export function mergedMarks(
 ): MergedMarks {
   const both = [from, into]
   const read_at = Math.max(...both.map(({ marks }) => marks?.read_at ?? 0))
-  const followed_at = mergedFollowing(from.marks, into.marks)
+  const followed_at = mergedFollowing(created_at, [into, from])
   if (!floors) return { read_at, reopened_at: 0, root_unread_at: 0, followed_at: null }
   const read_to = Math.max(read_at, ...both.map(repliesReadTo))
   // A mark of the whole conversation would read what both have put back since.
@@ -83,9 +85,16 @@ function hasReadRoot(created_at: Micros, { marks, floors }: Member): boolean {
   return created_at <= (floors?.roots_read_to ?? 0) || (marks?.read_at ?? 0) >= created_at
 }
 
-/** Since when the thread is followed: the wish of `into`, else that of `from`; of two that follow, the earlier. */
-function mergedFollowing(from: Marks | undefined, into: Marks | undefined): Micros | null {
-  const wishes = [into?.followed_at ?? null, from?.followed_at ?? null].filter((wish) => wish !== null)
+/** Since when the thread is followed: by the first of the two, else by the other one; of two that follow, the earlier. */
+function mergedFollowing(created_at: Micros, members: Member[]): Micros | null {
+  if (members.every(({ marks }) => typeof marks?.followed_at !== 'number')) return null
+  const wishes = members.flatMap((member) => followedSince(created_at, member) ?? [])
   const following = wishes.filter((wish) => wish > 0)
-  return following.length === 2 ? Math.min(...following) : (wishes[0] ?? null)
+  return following.length === 2 ? Math.min(...following) : wishes[0]!
+}
+
+/** As it is stored; the author of the root follows from the beginning without a wish. */
+function followedSince(created_at: Micros, { marks, floors, is_author }: Member): Micros | null {
+  const isFromBeginning = is_author && floors !== undefined && floors.joined_at < created_at
+  return marks?.followed_at ?? (isFromBeginning ? created_at : null)
 }

@@ -62,6 +62,8 @@ export interface MemberPair extends Listed, Nullable<Marks & { live_count: numbe
   root_id: string
   conversation_id: string
   created_at: Micros
+  /** Whether `into` has written the root, or `from`: its messages are moved before. */
+  is_author: number
   is_member: number
   is_own_member: number
   own_read_at: Micros | null
@@ -86,6 +88,7 @@ type Nullable<T> = { [K in keyof T]: T[K] | null }
 export function listMemberPairs(tx: Queries, { from_id, into_id }: Merge, conversationIds: string[]) {
   return tx.all<MemberPair>(
     sql`SELECT t.root_id, t.conversation_id, t.created_at,
+          (SELECT count(*) FROM messages m WHERE m.id = t.root_id AND m.posted_by = ${into_id}) AS is_author,
           CASE WHEN f.user_id IS NULL THEN 0 ELSE 1 END AS is_member,
           CASE WHEN i.user_id IS NULL THEN 0 ELSE 1 END AS is_own_member,
           f.live_count, f.read_at, f.reopened_at, f.root_unread_at, f.followed_at,

@@ -104,6 +104,21 @@ describeService('users who are merged', { config: { session: { max_sessions_per_
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
+  it('follow a thread since it began if either has begun it, whenever the other began to follow it', async () => {
+    for (const isBegunByMerged of [true, false]) {
+      const { eve, grace, conversation_id } = await begin({ participates: true })
+      const [author, other] = isBegunByMerged ? [eve, grace] : [grace, eve]
+      const { root_id } = await author.messages.postRoot(conversation_id, { content: 'Does it run?' })
+      await ada.messages.reply(root_id, { content: 'It runs.' })
+      await other.messages.reply(root_id, { content: 'Good.' })
+      await ada.messages.reply(root_id, { content: 'It stands still.' })
+      await merge(eve, grace)
+      const [followed] = (await grace.threads.listFollowed()).threads
+      expect(followed).toMatchObject({ root_id, following: true, unread_replies: 2 })
+      expect((await service.chat.ops.fsck()).findings).toEqual([])
+    }
+  })
+
   it('are named by events of each conversation, for streams and for replays', async () => {
     const { eve, grace, conversation_id } = await begin()
     await eve.messages.postRoot(conversation_id, { content: 'Hello' })
