@@ -4,15 +4,9 @@ import type { Micros } from '../../storage/sql.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { levelOf, type ParticipantSettings } from '../memberships/rules-settings.ts'
 import { notifyInPages } from './all.ts'
-import {
-  type Follower,
-  findReply,
-  listConcerned,
-  listFollowers,
-  listMembers,
-  MAX_IN_POST,
-  moveOfThreads,
-} from './store-moving.ts'
+import type { ToNotify } from './store-all.ts'
+import { findReply, insertOfThreadSilently, listConcerned, type NotifyingReply } from './store-followers.ts'
+import { type Follower, listFollowers, listMembers, MAX_IN_POST, moveOfThreads } from './store-moving.ts'
 
 /** A reply of a thread, and the users that it does not concern as followers: its author, and those with a reason of their own. */
 interface Reply {
@@ -82,30 +76,43 @@ export function createFollowerBatch({ config, id }: Pick<Context, 'config' | 'id
   }
 }
 
-/** Notifies the followers of the thread of a reply, unless it is deleted; those who have read it by then are not. */
+/** Notifies the followers of the thread of a reply: silently those who have read it by then, and all if it is deleted. */
 export function notifyFollowers(ctx: Context, run: TaskRun): Promise<TaskOutcome> {
-  const { conversation_id } = run.detail as { conversation_id: string }
   return notifyInPages(ctx, run, async (tx, page) => {
     const reply = await findReply(tx, run.key)
     if (!reply) return []
-    const { id: message_id, root_id, created_at: at } = reply
-    const ids = await listMembers(tx, root_id, page)
+    const ids = await listMembers(tx, reply.root_id, page)
     const users = (await listConcerned(tx, reply, ids)).filter(
       (user) => levelOf({ ...user, is_direct: 0 }, ctx.config.notifications.default_level) !== 'none',
     )
-    const id = ctx.id()
-    const rows = users.map((settings) => ({
-      id,
-      user_id: settings.user_id,
-      at,
-      conversation_id,
-      root_id,
-      message_id,
-      settings,
-    }))
-    if (rows.length > 0) tx.notify(moveOfThreads(tx, rows))
+    await notify(ctx, tx, reply, users)
     return ids
   })
+}
+
+/** As if the reply had notified them when it arrived. */
+async function notify(ctx: Context, tx: Tx, reply: NotifyingReply, users: readonly ToNotify[]): Promise<void> {
+  const { id: message_id, root_id, conversation_id, created_at: at, deleted_at } = reply
+  const id = ctx.id()
+  for (const has_read of [0, 1]) {
+    const those = users.filter((user) => user.has_read === has_read)
+    if (those.length === 0) continue
+    if (has_read === 0 && deleted_at === null) {
+      const rows = those.map((settings) => {
+        const { user_id } = settings
+        return { id, user_id, at, conversation_id, root_id, message_id, settings }
+      })
+      tx.notify(moveOfThreads(tx, rows))
+    } else {
+      const silent = { id, read_at: has_read === 1 ? ctx.now() : null }
+      await insertOfThreadSilently(
+        tx,
+        reply,
+        silent,
+        those.map(({ user_id }) => user_id),
+      )
+    }
+  }
 }
 
 /** The latest reply that concerns a follower. */

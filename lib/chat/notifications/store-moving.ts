@@ -1,9 +1,9 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows } from '../../storage/on-rows.ts'
-import { among, join, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
+import { join, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import { addToMentions } from '../../storage/unread-mentions.ts'
-import { FOLLOWED_SINCE, FOLLOWED_SINCE_IN_GROUP, MAY_FOLLOW, SEEN_TO } from '../../storage/unread-set.ts'
+import { FOLLOWED_SINCE_IN_GROUP, MAY_FOLLOW } from '../../storage/unread-set.ts'
 import type { Level } from '../conversations/schema-settings.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { mentionGroups } from './rules.ts'
@@ -164,22 +164,6 @@ export async function listFollowers(tx: Queries, messageIds: readonly string[]):
   return [...new Map(rows.map((row) => [`${row.root_id} ${row.user_id}`, row])).values()]
 }
 
-/** A reply whose followers a task notifies. */
-export interface NotifyingReply {
-  id: string
-  root_id: string
-  posted_by: string | null
-  created_at: Micros
-}
-
-/** The reply, unless it is deleted. By primary key. */
-export function findReply(db: Queries, messageId: string): Promise<NotifyingReply | undefined> {
-  return db.get<NotifyingReply>(
-    sql`SELECT id, root_id, posted_by, created_at FROM messages
-      WHERE id = ${messageId} AND parent_id IS NOT NULL AND deleted_at IS NULL`,
-  )
-}
-
 /** Up to `limit` members who may follow a thread, with ids after `after`, by their ids. As {@link listFollowers}. */
 export async function listMembers(
   db: Queries,
@@ -193,22 +177,6 @@ export async function listMembers(
   )
   const rows = await db.all<{ user_id: string }>(sql`${join(arms, ' UNION ')} ORDER BY user_id LIMIT ${limit}`)
   return rows.map(({ user_id }) => user_id)
-}
-
-/** The users that a reply concerns as followers and who have not read it yet, among these. By primary keys. */
-export function listConcerned(
-  db: Queries,
-  { id, root_id, posted_by, created_at }: NotifyingReply,
-  userIds: readonly string[],
-): Promise<ParticipantSettings[]> {
-  return db.all<ParticipantSettings>(
-    sql`SELECT p.user_id, p.level, p.muted_until, p.archived
-       FROM threads t CROSS JOIN participants p
-       JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
-      WHERE t.root_id = ${root_id} AND p.conversation_id = t.conversation_id AND p.user_id ${among(db, userIds)}
-        AND p.user_id <> ${posted_by ?? ''} AND ${FOLLOWED_SINCE} <= ${created_at} AND ${SEEN_TO} < ${created_at}
-        AND NOT EXISTS (SELECT 1 FROM notifications o WHERE o.id = ${id} AND o.user_id = p.user_id)`,
-  )
 }
 
 /** The message of a thread of which a follower is to be notified. */

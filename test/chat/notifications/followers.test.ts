@@ -67,4 +67,22 @@ describeService('a reply of a thread with many followers', (service) => {
     const shown = (await inboxes()).flat().filter((row) => row.startsWith(message_id))
     expect(shown).toEqual([])
   })
+
+  it('notifies them of one that was deleted or read before, once it is restored or marked as unread', async () => {
+    const { chat } = service
+    const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'And that?' })
+    for (const actor of actors) await chat.threads.follow(actor, root_id)
+    const [first, ...others] = actors
+    const { message_id } = await grace.messages.reply(root_id, { content: 'It runs.' })
+    await grace.messages.remove(message_id)
+    await chat.threads.markRead(first!, root_id, {})
+    await service.idle()
+    const of = async () => (await inboxes()).map((rows) => rows.filter((row) => row.startsWith(message_id)))
+    expect((await of()).flat()).toEqual([])
+    await grace.messages.restore(message_id)
+    expect(await of()).toEqual([[`${message_id} read true`], ...others.map(() => [`${message_id} 1 false`])])
+    await chat.threads.markUnread(first!, root_id, { message_id })
+    expect(await of()).toEqual(actors.map(() => [`${message_id} 1 false`]))
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
 })
