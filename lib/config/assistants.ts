@@ -3,6 +3,7 @@ import type { Config } from '../api/config.ts'
 import { ROLE_NAME } from '../core/actor.ts'
 import { isLabel } from '../core/characters.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
+import { parseUrl } from '../core/url.ts'
 import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, section, someText, text } from './key.ts'
 import { publicUrl } from './server.ts'
 
@@ -214,7 +215,7 @@ export function assistantProblems(config: Config): { key: string; message: strin
 }
 
 function protocolOf(address: string): string {
-  return URL.canParse(address) ? new URL(address).protocol : ''
+  return parseUrl(address)?.protocol ?? ''
 }
 
 /** What is wrong with the settings of an assistant that a host names in code, first. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
+import { parseUrl } from '../core/url.ts'
 import { publicUrlOf } from './base-path.ts'
 import { key, section, text } from './key.ts'
 
@@ -79,8 +80,9 @@ function isLink(address: string): boolean {
   if (address.length > MAX_LENGTH.url || /[\s\p{Cc}]/u.test(address) || address.split('{token}').length !== 2)
     return false
   const filled = address.replace('{token}', 'token')
-  if (/[{}]/.test(filled) || !URL.canParse(filled)) return false
-  const { protocol, username, password, host } = new URL(filled)
+  const url = /[{}]/.test(filled) ? undefined : parseUrl(filled)
+  if (!url) return false
+  const { protocol, username, password, host } = url
   // In the host, the token would be sent to another server.
   return /^https?:$/.test(protocol) && !username && !password && host === new URL(address.replace('{token}', 'x')).host
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
+import { parseUrl } from '../core/url.ts'
 import { integer, reloadableKey as key, section, someText, text } from './key.ts'
 
 const URL_FORM =
@@ -77,8 +78,8 @@ export function mailProblems({ mail }: Config): { key: string; message: string }
 }
 
 function isSmtpUrl(address: string): boolean {
-  if (address.length > 2048 || !/^smtps?:\/\/[^/?#\s]+\/?$/.test(address) || !URL.canParse(address)) return false
-  const { hostname, username, password } = new URL(address)
+  if (address.length > 2048 || !/^smtps?:\/\/[^/?#\s]+\/?$/.test(address)) return false
+  const { hostname = '', username = '', password = '' } = parseUrl(address) ?? {}
   // A password without a user, or an escape that is none, would fail at the first mail only.
   return hostname !== '' && (username !== '' || password === '') && isEscaped(username) && isEscaped(password)
 }

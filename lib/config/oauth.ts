@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
 import { isLoopback } from '../core/addresses.ts'
+import { parseUrl } from '../core/url.ts'
 import { publicUrlOf } from './base-path.ts'
 import { flag, reloadableKey as key, section, someText, text } from './key.ts'
 import { ADMISSION_KEYS } from './oauth-admission.ts'
@@ -181,6 +182,6 @@ export function isSecureUrl(address: string): boolean {
 }
 
 function isRedirectUrl(address: string): boolean {
-  const url = URL.canParse(address) ? new URL(address) : undefined
+  const url = parseUrl(address)
   return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[#\s]/.test(address)
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { parseUrl } from '../core/url.ts'
 import { flag, integer, reloadableKey as key, section, text } from './key.ts'
 import { rangeList } from './ranges.ts'
 
@@ -35,8 +36,8 @@ export const OutgoingSection = section({
 })
 
 function isProxyUrl(address: string): boolean {
-  if (address.length > 2048 || !/^https?:\/\/[^/?#\s]+\/?$/.test(address) || !URL.canParse(address)) return false
-  const { username, password } = new URL(address)
+  if (address.length > 2048 || !/^https?:\/\/[^/?#\s]+\/?$/.test(address)) return false
+  const { username = '', password = '' } = parseUrl(address) ?? {}
   return (username !== '' || password === '') && isEscaped(username) && isEscaped(password)
 }
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { parseUrl } from '../core/url.ts'
 import { flag, integer, key, oneOf, reloadableKey, section, text } from './key.ts'
 
 /** The largest photo that can be configured: one part of a file, which is in memory as a whole. */
@@ -30,7 +31,7 @@ export const AvatarsSection = section({
 
 /** A URL parser takes other characters in a host, such as `;` and `*`, which have a meaning in a content policy. */
 function isHttpsOrigin(origin: string): boolean {
-  return /^https:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin
+  return /^https:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) && parseUrl(origin)?.origin === origin
 }
 
 /** Direct conversations. */

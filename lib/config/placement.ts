@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { parseUrl } from '../core/url.ts'
 import { text } from './key.ts'
 
 /** PostgreSQL cuts names after 63 bytes; the longest one of an index has 31. */
@@ -37,3 +38,8 @@ export const schemaName = placedName(schemaProblem)
 
 /** A prefix, or nothing. */
 export const prefixName = placedName(prefixProblem)
+
+/** Whether pg can parse it; it takes a URL without a host for a socket. */
+export function isDatabaseUrl(address: string): boolean {
+  return address.startsWith('sqlite:') || parseUrl(address.replace('@/', '@localhost/')) !== undefined
+}

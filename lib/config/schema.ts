@@ -25,7 +25,7 @@ import { MetricsSection } from './metrics.ts'
 import { OauthSection } from './oauth.ts'
 import { OutgoingSection } from './outgoing.ts'
 import { AvatarsSection, ConversationsSection, DirectSection, ReceiptsSection, SearchSection } from './people.ts'
-import { prefixName, schemaName } from './placement.ts'
+import { isDatabaseUrl, prefixName, schemaName } from './placement.ts'
 import { SecuritySection, token } from './security.ts'
 import { publicUrl, ServerSection } from './server.ts'
 import { ToolsSection } from './tools.ts'
@@ -293,8 +293,3 @@ export const ConfigSchema = v.object({
     ),
   }),
 })
-
-/** Whether pg can parse it; it takes a URL without a host for a socket. */
-function isDatabaseUrl(address: string): boolean {
-  return address.startsWith('sqlite:') || URL.canParse(address.replace('@/', '@localhost/'))
-}

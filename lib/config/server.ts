@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { parseUrl } from '../core/url.ts'
 import { basePath } from './base-path.ts'
 import { flag, integer, key, MAX_TIMER_SECONDS, reloadableKey, section, someText, text } from './key.ts'
 import { rangeList } from './ranges.ts'
@@ -117,11 +118,11 @@ export const ServerSection = section({
 })
 
 function isOrigin(text: string): boolean {
-  return ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text
+  return ORIGIN.test(text) && parseUrl(text)?.origin === text
 }
 
 function isPublicUrl(address: string): boolean {
-  const url = URL.canParse(address) ? new URL(address) : undefined
+  const url = parseUrl(address)
   return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[?#]/.test(address)
 }
 

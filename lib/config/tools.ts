@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
+import { parseUrl } from '../core/url.ts'
 import { ApprovalSection, approvalProblem } from './approval.ts'
 import { assistantName, headerList } from './assistants.ts'
 import { flag, integer, key, oneOf, section, someText, text } from './key.ts'
@@ -89,7 +90,6 @@ export function toolProblems({ tools }: Config): { key: string; message: string 
 }
 
 function isHttpUrl(address: string): boolean {
-  if (!URL.canParse(address)) return false
-  const { protocol, username, password } = new URL(address)
-  return /^https?:$/.test(protocol) && username === '' && password === ''
+  const url = parseUrl(address)
+  return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.password
 }

@@ -1,3 +1,4 @@
+import { parseUrl } from '../core/url.ts'
 import type { S3Options } from '../storage/objects/s3-client.ts'
 
 /** A part has seconds, not minutes: its sender waits, and can send it again. */
@@ -17,7 +18,7 @@ const SETTINGS = ['endpoint', 'region', 'path_style']
  * @throws Error for an address of another form, one with keys in it, and when the environment has no keys
  */
 export function toBucket(address: string, env: NodeJS.ProcessEnv): S3Options {
-  const url = URL.canParse(address) ? new URL(address) : undefined
+  const url = parseUrl(address)
   if (!url?.hostname || url.username || url.password || url.hash)
     throw new Error('The store of files is not of the form s3://<bucket>/<prefix>?endpoint=…&region=…')
   for (const name of url.searchParams.keys())

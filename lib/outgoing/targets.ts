@@ -1,6 +1,7 @@
 import { type BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import { isLocalhostName, toBlockList } from '../core/addresses.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
+import { parseUrl } from '../core/url.ts'
 
 /** Special addresses of IPv4: the registry of IANA, multicast and all after it, and the host of virtual machines on Azure. */
 const REFUSED_V4 = toBlockList([
@@ -106,8 +107,7 @@ export function fixedAddressesOf(host: string): string[] | undefined {
 function parse(address: string): URL | undefined {
   if (address.length > MAX_LENGTH.url || !/^https?:\/\/[^/?@\\#\s\p{Cc}][^\\#\s\p{Cc}]*$/iu.test(address))
     return undefined
-  if (/^[^/]*\/\/[^/?]*@/.test(address) || !URL.canParse(address)) return undefined
-  return new URL(address)
+  return /^[^/]*\/\/[^/?]*@/.test(address) ? undefined : parseUrl(address)
 }
 
 function portOf(url: URL): number {

@@ -1,3 +1,4 @@
+import { parseUrl } from '../core/url.ts'
 import type { WebBrand } from './brand.ts'
 
 /** Where the page is, where the service is, and how the page looks: the page gets it as JSON. */
@@ -20,7 +21,7 @@ export function parseBase(base: string): string {
 
 /** The URL of the service, without a slash at its end. @throws TypeError */
 export function parseApi(api: string): string {
-  const isAddress = /^https?:\/\//i.test(api) && URL.canParse(api) && !/[?#\s]/.test(api)
+  const isAddress = /^https?:\/\//i.test(api) && parseUrl(api) !== undefined && !/[?#\s]/.test(api)
   if (!isAddress && !/^(?:\/(?![/\\])[^?#\s\\]*)?$/.test(api))
     throw new TypeError('api must be a path such as /chat, or an http:// or https:// address, without ? and #')
   return api.replace(/\/+$/, '')
@@ -64,7 +65,8 @@ export function webManifest({ base, brand: { name = DEFAULT_NAME } }: Place): st
  * @param photos the origins of photos, besides the service
  */
 export function contentPolicy(api: string, photos: readonly string[] = []): string {
-  const origin = URL.canParse(api) ? ` ${new URL(api).origin}` : ''
+  const url = parseUrl(api)
+  const origin = url ? ` ${url.origin}` : ''
   return [
     "default-src 'none'",
     "script-src 'self'",

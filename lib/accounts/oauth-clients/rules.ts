@@ -1,6 +1,7 @@
 import { withoutUnseen } from '../../core/characters.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/units.ts'
+import { parseUrl } from '../../core/url.ts'
 import {
   CLIENT_AUTH_METHODS,
   type ClientAuthMethod,
@@ -43,8 +44,7 @@ export const UNUSED_AGE = 24 * HOUR
  */
 export function isDocumentUrl(clientId: string): boolean {
   if (clientId.length > MAX_CLIENT_ID_LENGTH) return false
-  if (!/^https:\/\/[^/?#@\\\s]+\/[^?#\\\s]+$/.test(clientId) || !URL.canParse(clientId)) return false
-  return new URL(clientId).href === clientId
+  return /^https:\/\/[^/?#@\\\s]+\/[^?#\\\s]+$/.test(clientId) && parseUrl(clientId)?.href === clientId
 }
 
 /** A redirect to this machine (RFC 8252, section 7.3), without its port, and the rest of it. */
@@ -62,7 +62,7 @@ export function isLoopbackRedirect(uri: string): boolean {
 export function isRedirectUri(uri: string): boolean {
   if (uri.length > MAX_LENGTH.url || !/^[\x21-\x7E]+$/.test(uri) || /[#\\<>"]/.test(uri)) return false
   const isShaped = LOOPBACK.test(uri) || HTTPS.test(uri)
-  return isShaped && URL.canParse(uri)
+  return isShaped && parseUrl(uri) !== undefined
 }
 
 /** Whether a client has this redirect: byte for byte, but for the port of one to this machine. */
@@ -107,7 +107,7 @@ function methodsOf(metadata: ClientMetadata): ClientAuthMethod[] {
 }
 
 function isKeysUrl(uri: string): boolean {
-  return uri.startsWith('https://') && URL.canParse(uri)
+  return uri.startsWith('https://') && parseUrl(uri) !== undefined
 }
 
 /** The name of a client as people see it: one line without characters that hide or turn what stands beside it. */

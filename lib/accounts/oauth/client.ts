@@ -2,6 +2,7 @@ import * as oauth from 'oauth4webapi'
 import { isSecureUrl, type ProviderSettings } from '../../config/oauth.ts'
 import { ChatError } from '../../core/errors.ts'
 import { SECOND } from '../../core/units.ts'
+import { parseUrl } from '../../core/url.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { openIdClaims, plainClaims } from './claims.ts'
 import { assertEndpoints } from './endpoints.ts'
@@ -119,9 +120,7 @@ function createDiscovery(
 
 /** The URLs that the service itself calls, as they are given to the function that fetches. */
 function calledOf({ token_endpoint, userinfo_endpoint, jwks_uri }: oauth.AuthorizationServer): string[] {
-  return [token_endpoint, userinfo_endpoint, jwks_uri].flatMap((url) =>
-    url !== undefined && URL.canParse(url) ? new URL(url).href : [],
-  )
+  return [token_endpoint, userinfo_endpoint, jwks_uri].flatMap((url) => (url && parseUrl(url)?.href) || [])
 }
 
 /** The discovered URLs that no configured URL overrides: the operator is responsible for those. */
@@ -144,7 +143,7 @@ function assertIssuer(server: oauth.AuthorizationServer, settings: ProviderSetti
 }
 
 function originOf(address: string): string | undefined {
-  return URL.canParse(address) ? new URL(address).origin : undefined
+  return parseUrl(address)?.origin
 }
 
 /** In the body if supported: servers differ in how they decode credentials in the header. */

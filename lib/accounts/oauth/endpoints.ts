@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { AuthorizationServer } from 'oauth4webapi'
 import { isLocalhostName, toBlockList } from '../../core/addresses.ts'
+import { parseUrl } from '../../core/url.ts'
 import { RequestFailure } from './request.ts'
 
 /** The URLs of a discovery document that the service calls or redirects users to. */
@@ -54,5 +55,5 @@ function reachOf(hostname: string): 0 | 1 | 2 {
 
 /** Lower case, and IPv4 in its usual form, as `URL` writes it. */
 function hostOf(address: string | undefined): string | undefined {
-  return address !== undefined && URL.canParse(address) ? new URL(address).hostname : undefined
+  return address === undefined ? undefined : parseUrl(address)?.hostname
 }

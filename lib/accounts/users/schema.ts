@@ -3,6 +3,7 @@ import { ROLE_NAME } from '../../core/actor.ts'
 import { isEmail, isLabel, isReservedName, isUsername, PATTERNS, RESERVED_NAMES } from '../../core/characters.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, Limit, text } from '../../core/schema.ts'
+import { parseUrl } from '../../core/url.ts'
 
 /** An email address; outer spaces are removed, the rest is stored as given. */
 export const Email = v.pipe(
@@ -78,9 +79,8 @@ export const AvatarUrl = v.pipe(
 )
 
 function isPhotoUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, username, password } = new URL(text)
-  return protocol === 'https:' && username === '' && password === ''
+  const url = parseUrl(text)
+  return url?.protocol === 'https:' && !url.username && !url.password
 }
 
 /** A photo as it is read. */

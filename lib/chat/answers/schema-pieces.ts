@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { label, text } from '../../core/schema.ts'
+import { parseUrl } from '../../core/url.ts'
 import { MediaType } from '../../files/schema.ts'
 
 const DATA_NAME = /^[a-z][a-z0-9_-]{0,31}$/
@@ -60,5 +61,5 @@ export const DATA = {
 }
 
 function isWebAddress(url: string): boolean {
-  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+  return /^https?:$/.test(parseUrl(url)?.protocol ?? '')
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/parse.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, sameDigest } from '../../core/ids.ts'
+import { parseUrl } from '../../core/url.ts'
 
 /** The origin of a request, as far as known. */
 export interface Provenance {
@@ -54,10 +55,7 @@ export function bearsToken({ headers }: Pick<Provenance, 'headers'>, search: str
 function ownOrigins(host: string, { server, security }: Config): string[] {
   if (server.public_url) return [new URL(server.public_url).origin]
   const schemes = security.cookie.secure ? ['https'] : ['https', 'http']
-  return schemes.flatMap((scheme) => {
-    const address = `${scheme}://${host}`
-    return URL.canParse(address) ? [new URL(address).origin] : []
-  })
+  return schemes.flatMap((scheme) => parseUrl(`${scheme}://${host}`)?.origin ?? [])
 }
 
 /** A request with its cookies. */

@@ -1,5 +1,6 @@
 import { invalid } from '../../core/errors.ts'
 import { isId } from '../../core/schema.ts'
+import { parseUrl } from '../../core/url.ts'
 
 /** Where the files of the service are. */
 export interface FileAddresses {
@@ -20,7 +21,7 @@ export function toAttachmentId(name: string, own: FileAddresses): string {
 function pathOf(address: string, hosts: readonly string[]): string | undefined {
   // Browsers take `/\` for the begin of a host, as `//`.
   if (/^\/(?![/\\])/.test(address)) return address.split(/[?#]/)[0]
-  const url = URL.canParse(address) ? new URL(address) : undefined
+  const url = parseUrl(address)
   return url && /^https?:$/.test(url.protocol) && hosts.includes(url.host) ? url.pathname : undefined
 }
 

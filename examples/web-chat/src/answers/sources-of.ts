@@ -1,4 +1,5 @@
 import type { Message } from 'chat-server/client'
+import { parseUrl } from '../markdown/parse-url.ts'
 import { visibleText } from './visible-text.ts'
 
 /** What an answer refers to. */
@@ -27,7 +28,6 @@ export function sourcesOf(parts: Message['parts'] = []): Source[] {
 }
 
 function pageOf(url: string): { href: string; host: string } | undefined {
-  if (!URL.canParse(url)) return undefined
-  const { protocol, href, host } = new URL(url)
+  const { protocol, href = '', host = '' } = parseUrl(url) ?? {}
   return protocol === 'https:' || protocol === 'http:' ? { href, host } : undefined
 }

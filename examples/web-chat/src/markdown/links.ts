@@ -1,10 +1,11 @@
+import { parseUrl } from './parse-url.ts'
+
 const PROTOCOLS = ['http:', 'https:', 'mailto:']
 
 /** The address of a link, if it is one of the web or of mail; anything else is no link. */
 export function safeHref(href: string): string | undefined {
-  if (!URL.canParse(href)) return undefined
-  const url = new URL(href)
-  return PROTOCOLS.includes(url.protocol) ? url.href : undefined
+  const url = parseUrl(href)
+  return url && PROTOCOLS.includes(url.protocol) ? url.href : undefined
 }
 
 /** Signs that nobody sees: a host is the same without them. */
@@ -28,8 +29,8 @@ export function hostBehind(href: string, text: string): string | undefined {
 function hostIn(text: string): string | undefined {
   for (const word of text.replace(UNSEEN, '').split(BETWEEN)) {
     const labels = word.length > MAX_HOST ? [] : word.split(DOT).filter((label) => label !== '')
-    const address = `http://${labels.join('.')}`
-    if (isHost(labels) && URL.canParse(address)) return new URL(address).hostname
+    const url = isHost(labels) ? parseUrl(`http://${labels.join('.')}`) : undefined
+    if (url) return url.hostname
   }
   return undefined
 }

@@ -1,0 +1,8 @@
+/** A text as a URL; `undefined` for what is none. */
+export function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text)
+  } catch {
+    return undefined
+  }
+}
