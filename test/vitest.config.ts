@@ -28,17 +28,15 @@ function project(name: string, test: object): TestProjectInlineConfiguration {
       environment: 'node',
       // Processes, not threads: a native addon, a signal and `process.env` are then a worker's own.
       pool: 'forks',
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
+      // A process takes its time to start, many times that where others run as well.
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
       // However slow the machine is: its default of a second is a test of speed.
       expect: { poll: { timeout: 30_000 } },
       ...test,
     },
   }
 }
-
-// A process takes its time to start, many times that where others run as well.
-const PATIENT = { testTimeout: 120_000, hookTimeout: 120_000 }
 
 export default defineConfig({
   root: ROOT,
@@ -62,19 +60,17 @@ export default defineConfig({
       }),
       project('isolated', { include: ISOLATED }),
       ...Object.entries({ ...PARTS, ...ON_DEMAND }).map(([name, include]) =>
-        project(name, { include, isolate: !SHARING.includes(name), ...PATIENT }),
+        project(name, { include, isolate: !SHARING.includes(name) }),
       ),
       // Only where they are named: a file that is run by its name is not in all of them.
       ...Object.entries(PLACED)
         .filter(([name]) => process.argv.includes(`--project=${name}`))
         .map(([name, include]) =>
-          project(name, { include, env: { PLACEMENT: name.replace(/-.*/, '') }, isolate: false, ...PATIENT }),
+          project(name, { include, env: { PLACEMENT: name.replace(/-.*/, '') }, isolate: false }),
         ),
       ...Object.entries(IN_FIREFOX)
         .filter(([name]) => process.argv.includes(`--project=${name}`))
-        .map(([name, include]) =>
-          project(name, { include, env: { TEST_BROWSER: 'firefox' }, isolate: false, ...PATIENT }),
-        ),
+        .map(([name, include]) => project(name, { include, env: { TEST_BROWSER: 'firefox' }, isolate: false })),
       ...Object.entries(TWO_NODES).map(([name, include]) =>
         project(name, {
           include,
@@ -82,7 +78,6 @@ export default defineConfig({
           setupFiles: ['test/support/skip-one-process.ts'],
           env: { NODES: '2' },
           isolate: false,
-          ...PATIENT,
         }),
       ),
     ],
