@@ -171,15 +171,19 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     // Searches of this user run already: a further one waits for its turn until its time is over.
     const { search } = innerState(stage)
     const turns = [await search.acquire(ada.user_id, 0), await search.acquire(ada.user_id, 0)]
-    const partial = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/search')).length`
+    const asked = () =>
+      page.evaluate(
+        () => performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/search')).length,
+      )
     await page.goto(`${stage.url}/#/search?q=steam`)
     await page.waitForSelector('.search button:text-is("Loading…")')
     await page.waitForSelector('.search [role=status]:text-is("Searching…")')
-    expect(await page.evaluate(partial)).toBe(1)
+    const before = await asked()
     for (const end of turns) end!()
     await page.waitForSelector('.search [role=status]:text-is("1 message")')
     await expectOne(page, '.found .excerpt:has-text("A kettle makes steam")')
-    expect(await page.evaluate(partial)).toBe(2)
+    // How often, depends on the time that the service takes.
+    expect(await asked()).toBeGreaterThan(before)
     expect(stage.problems).toEqual([])
   })
 })

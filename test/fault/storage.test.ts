@@ -131,7 +131,7 @@ describe('a process that is killed during the migrations', LONG, () => {
     const figures = await killMigrations(async () => {
       created.push(await create())
       return created.at(-1)!.url
-    }, 60)
+    }, 150)
     expect(figures.faults).toEqual([])
     expect(figures.kills).toBeGreaterThan(1)
   })
