@@ -97,8 +97,10 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     ]
     const other = await follow(there.base_url, grace)
     const { message } = await grace.messages.reply(root_id, { content: 'second' })
-    const { unread: conversation_unread } = await ada.threads.unread(conversation_id)
-    const counts = { unread: 1, unread_replies: 1, conversation_unread, as_of: message.created_at }
+    const { unread: conversation_unread, unread_replies: conversation_unread_replies } =
+      await ada.threads.unread(conversation_id)
+    const numbers = { conversation_unread, conversation_unread_replies }
+    const counts = { unread: 1, unread_replies: 1, ...numbers, as_of: message.created_at }
     for (const stream of own) {
       const seen = await stream.until('unread.update')
       expect(seen.filter(({ event }) => event.type === 'message.new')).toHaveLength(1)

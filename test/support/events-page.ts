@@ -327,6 +327,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       unread: 0,
       unread_replies: 0,
       conversation_unread: 3,
+      conversation_unread_replies: 2,
       as_of: '2026-11-20T10:00:00.123456Z',
     },
   },

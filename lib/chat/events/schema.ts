@@ -158,6 +158,7 @@ export const EphemeralEvent = v.variant('type', [
       unread: Count,
       unread_replies: Count,
       conversation_unread: v.pipe(Count, v.description('`unread` of the conversation')),
+      conversation_unread_replies: v.optional(v.pipe(Count, v.description('`unread_replies` of the conversation'))),
       as_of: AsOf,
     }),
   ),

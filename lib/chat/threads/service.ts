@@ -16,6 +16,7 @@ import { publishRead } from '../notifications/publishing.ts'
 import { reopen } from '../notifications/reopening.ts'
 import { readScopes } from '../notifications/scopes.ts'
 import { type NotifiedReader, readInThread } from '../notifications/store-reading.ts'
+import { ofConversation } from '../unread/rules.ts'
 import { countUnread, findUnread, listUnread, type ThreadReader } from '../unread/store.ts'
 import { findNewest } from '../unread/store-floors.ts'
 import { moveMark, moveMarkBack } from '../unread/store-marks.ts'
@@ -205,9 +206,9 @@ async function mark(ctx: Context, actor: Actor, rootId: string, input: ReadMark,
     const reader = { ...place, user_id: actor.user_id, unread_mentions }
     if (!(await move(tx, reader, rootId, at))) return undefined
     const { unread, unread_replies } = (await countUnread(tx, reader, [rootId])).get(rootId)!
-    const { unread: conversation_unread } = await findUnread(tx, reader)
+    const whole = ofConversation(await findUnread(tx, reader))
     const as_of = toInstant((await findNewest(tx, conversation_id))!)
-    const payload = { conversation_id, root_id: rootId, unread, unread_replies, conversation_unread, as_of }
+    const payload = { conversation_id, root_id: rootId, unread, unread_replies, ...whole, as_of }
     tx.publishToUser(actor.user_id, conversation_id, { type: 'unread.update', payload })
     return place
   })

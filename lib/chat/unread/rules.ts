@@ -11,6 +11,12 @@ export interface UnreadNumbers {
   unread_replies: number
 }
 
+/** The numbers of a conversation as an event has them that is about one of its threads. */
+export const ofConversation = ({ unread, unread_replies }: UnreadNumbers) => ({
+  conversation_unread: unread,
+  conversation_unread_replies: unread_replies,
+})
+
 /** All replies of a direct conversation concern both of its people; a stream counts no others beside its roots. */
 export function toUnread(
   look: Parameters<typeof layoutOf>[0],

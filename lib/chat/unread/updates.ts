@@ -2,6 +2,7 @@ import { toInstant } from '../../core/time.ts'
 import type { UnreadPlace, UnreadUpdate } from '../../live/readers/reader.ts'
 import type { Database } from '../../storage/database.ts'
 import { listMembers } from '../notifications/store-moving.ts'
+import { ofConversation } from './rules.ts'
 import { listFollowedUnread, toNumbers } from './store.ts'
 
 /** The followers that are read at once. */
@@ -21,8 +22,9 @@ export function listUnreadUpdates(db: Database, places: UnreadPlace[]): Promise<
       for (const row of await listFollowedUnread(queries, root_id, userIds)) {
         const { user_id, conversation_id, unread, unread_replies, newest, is_erasing } = row
         const numbers = await toNumbers(queries, { user_id, conversation_id }, row, is_erasing === 1)
-        const counts = { unread, unread_replies, conversation_unread: numbers.unread, as_of: toInstant(newest) }
-        updates.push({ user_id, event: { type: 'unread.update', payload: { conversation_id, root_id, ...counts } } })
+        const own = { conversation_id, root_id, unread, unread_replies }
+        const payload = { ...own, ...ofConversation(numbers), as_of: toInstant(newest) }
+        updates.push({ user_id, event: { type: 'unread.update', payload } })
       }
     }
     return updates

@@ -115,14 +115,16 @@ function fold(
     case 'notification.read':
       return data.items.some(({ mentions }) => mentions) ? 'stale' : data
     case 'unread.update': {
-      const { conversation_id, unread, unread_replies, conversation_unread, as_of } = event.payload
+      const {
+        conversation_id,
+        conversation_unread: unread,
+        conversation_unread_replies: unread_replies,
+        as_of,
+      } = event.payload
       const summary = find(conversation_id)
-      const added = conversation_unread - (summary?.unread ?? 0)
-      if (!summary || (added === 0 && as_of === summary.last_activity_at)) return data
-      // As a follower gets it with a reply; else it is not known how many of what has changed are replies.
-      const isReply = added > 0 && summary.layout === 'stream' && unread === unread_replies
-      if (!isReply || as_of !== summary.last_activity_at) return 'stale'
-      return changed(data, summary, { unread: conversation_unread, unread_replies: summary.unread_replies + added })
+      // An older version of the service does not send the second number.
+      if (summary && (unread_replies === undefined || as_of !== summary.last_activity_at)) return 'stale'
+      return changed(data, summary, { unread, unread_replies })
     }
     case 'conversation.unread': {
       const { conversation_id, unread, unread_replies, as_of } = event.payload

@@ -57,7 +57,7 @@ describeOnEachDatabase('what is read on one device', (openUrl) => {
     await grace.threads.markRead(root_id)
     expect(await badges()).toEqual({ mentions: 0, messages: 0, unread: after })
     const { created_at: as_of } = await grace.messages.get(second)
-    const counts = { unread: 0, unread_replies: 0, conversation_unread: 0, as_of }
+    const counts = { unread: 0, unread_replies: 0, conversation_unread: 0, conversation_unread_replies: 0, as_of }
     for (const { stream } of [near, far]) {
       const events = await stream.until('notification.read')
       expect(events.at(-1)!.event.payload).toMatchObject({ unread: after })

@@ -113,12 +113,12 @@ describeService('marks of a conversation', (service) => {
       { ...one, change: 'roots_unread', at: await at(roots[1]!), unread: 1, unread_replies: 0 },
       {
         ...{ type: 'unread.update', conversation_id, root_id: roots[0]!, as_of },
-        ...{ unread: 0, unread_replies: 0, conversation_unread: 1 },
+        ...{ unread: 0, unread_replies: 0, conversation_unread: 1, conversation_unread_replies: 0 },
       },
       { ...one, change: 'all_read', at: as_of, unread: 0, unread_replies: 0 },
       {
         ...{ type: 'unread.update', conversation_id, root_id: roots[1]!, as_of },
-        ...{ unread: 1, unread_replies: 1, conversation_unread: 0 },
+        ...{ unread: 1, unread_replies: 1, conversation_unread: 0, conversation_unread_replies: 0 },
       },
     ])
     await stream.close()

@@ -63,7 +63,13 @@ describeService('what is unread after a reply', { config }, (service) => {
       const seen = await stream.until('unread.update')
       const types = seen.map(({ event }) => event.type).filter((type) => !/^(presence|notification|typing)/.test(type))
       expect(types).toEqual(['message.new', 'thread.activity', 'unread.update'])
-      const counts = { unread: 1, unread_replies: 1, conversation_unread: 1, as_of: message.created_at }
+      const counts = {
+        unread: 1,
+        unread_replies: 1,
+        conversation_unread: 1,
+        conversation_unread_replies: 1,
+        as_of: message.created_at,
+      }
       expect(seen.at(-1)!.event.payload).toEqual({ conversation_id, root_id, ...counts })
     }
     for (const stream of others) expect(await toldBefore(stream, conversation_id)).toEqual([])
@@ -98,7 +104,13 @@ describeService('what is unread after a reply', { config }, (service) => {
     const seen = await stream.until('unread.update')
     const types = seen.map(({ event }) => event.type).filter((type) => /followed|unread.update/.test(type))
     expect(types).toEqual(['thread.followed', 'unread.update'])
-    const counts = { unread: 3, unread_replies: 2, conversation_unread: 3, as_of: message.created_at }
+    const counts = {
+      unread: 3,
+      unread_replies: 2,
+      conversation_unread: 3,
+      conversation_unread_replies: 2,
+      as_of: message.created_at,
+    }
     expect(seen.at(-1)!.event.payload).toEqual({ conversation_id, root_id, ...counts })
   })
 
@@ -109,7 +121,13 @@ describeService('what is unread after a reply', { config }, (service) => {
     const stream = await open(grace)
     const { message } = await ada.messages.reply(root_id, { content: 'Are you there?' })
     const seen = await stream.until('unread.update')
-    const counts = { unread: 2, unread_replies: 1, conversation_unread: 2, as_of: message.created_at }
+    const counts = {
+      unread: 2,
+      unread_replies: 1,
+      conversation_unread: 2,
+      conversation_unread_replies: 1,
+      as_of: message.created_at,
+    }
     expect(seen.at(-1)!.event.payload).toEqual({ conversation_id, root_id, ...counts })
   })
 

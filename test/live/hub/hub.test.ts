@@ -165,7 +165,13 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const { created_at: last_reply_at, author_user_id } = message
     const thread = { root_id: root.root_id, reply_count: 1, last_reply_at, last_replier_ids: [author_user_id] }
     expect(seen.find(({ id }) => id)!.event.payload).toEqual({ message, thread })
-    const counts = { unread: 0, unread_replies: 0, conversation_unread: 2, as_of: expect.any(String) }
+    const counts = {
+      unread: 0,
+      unread_replies: 0,
+      conversation_unread: 2,
+      conversation_unread_replies: 0,
+      as_of: expect.any(String),
+    }
     expect(seen.at(-1)).toEqual({
       event: { type: 'unread.update', payload: { ...params, root_id: root.root_id, ...counts } },
     })
