@@ -27,7 +27,7 @@ export interface Hooks {
    * Called after the commit with each event of the log that this process has written, at most once; in their order in each
    * conversation.
    */
-  afterEvent?: (event: EventAfter) => void | Promise<void>
+  afterEvent?: (event: EventAfter) => unknown
   /**
    * What happens when `beforeMessage`, `beforeJoin`, `beforeTool` or `afterAnswer` throws or takes too long. Default: `refuse`, with
    * `unavailable`; an answer is then withdrawn.

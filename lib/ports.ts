@@ -103,19 +103,19 @@ export interface Ports {
    * Sends a mail. No request waits for it. If it throws, the mail is tried again later, under the same id. Default: the
    * mail server of `mail.smtp`; without one nothing is sent, and the log has a warning.
    */
-  mail?: (mail: Mail) => void | Promise<void>
+  mail?: (mail: Mail) => unknown
   /**
    * Tells a person of something in a way of the host's, such as a push message: called after the commit, by the process
    * that wrote it, with each notification of the inbox, and with each message of conversations in which the recipient's
    * level is `all`. Not for a conversation that the recipient has muted, nor for a disabled user. Each call has 10
    * seconds; one that fails is logged and counted, and not repeated.
    */
-  notify?: (notification: HostNotification, recipient: Recipient) => void | Promise<void>
+  notify?: (notification: HostNotification, recipient: Recipient) => unknown
   /**
    * Takes what an answer has used, such as to charge for it: after the answer, at least once, by any process, in no order. It has 10
    * seconds; one that fails is called again with the same entry, for three days. `message_id` and `kind` name an entry.
    */
-  meter?: (entry: MeterEntry) => void | Promise<void>
+  meter?: (entry: MeterEntry) => unknown
   /**
    * Passes messages between the processes that share a database, so that they learn of each other's commits at once.
    * Optional: they also poll the database. `chat.close()` closes it.

@@ -82,10 +82,7 @@ export interface Chat extends Features {
    * @returns a function that ends this
    * @throws TypeError for a type that does not exist
    */
-  on<T extends EventAfter['type']>(
-    type: T,
-    listener: (event: Extract<EventAfter, { type: T }>) => void | Promise<void>,
-  ): () => void
+  on<T extends EventAfter['type']>(type: T, listener: (event: Extract<EventAfter, { type: T }>) => unknown): () => void
   /** Sends the events of transactions that your application has committed, instead of a moment later. */
   flush(): Promise<void>
   /**

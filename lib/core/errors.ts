@@ -11,6 +11,11 @@ export function invalid(path: string, message: string): ChatError {
   return new ChatError('validation_failed', { errors: [{ path, message }] })
 }
 
+/** A failure for a call of what the configuration turns off. @param key what turns it on */
+export function turnedOff(key: string): ChatError {
+  return new ChatError('not_found', { message: `This is turned off here, by ${key}.` })
+}
+
 /** `undefined` for what is not found. @throws every other failure */
 export function unlessUnknown(error: unknown): undefined {
   if (error instanceof ChatError && error.code === 'not_found') return undefined

@@ -33,6 +33,7 @@ import { assertCsrf, isForeign, isTokenOrigin } from './request/csrf.ts'
 import { withTexts } from './request/params.ts'
 import { readQuery } from './request/query.ts'
 import { assertAllowed, limitedEndpoints, takeFromLimits } from './request/rate-limit.ts'
+import { ACTS_FOR_NONE, toRefusal } from './request/refusal.ts'
 
 /** A request, from any runtime. */
 export interface Incoming {
@@ -82,7 +83,7 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
   } catch (error) {
     const isFailure = error instanceof ChatError && error.status === 401 && !ctx.host.identity
     if (isFailure) ctx.accounts.authFailures.failed(request)
-    performed.outcome = { error }
+    performed.outcome = { error: isFailure ? toRefusal(error, request.headers) : error }
   }
   if (!route.bytes) ctx.load.answered()
   return performed
@@ -247,8 +248,6 @@ function assertScope(actor: Actor, { needs_scope, changes, answer }: AnyRoute): 
   const needed = needs_scope ?? (changes ? 'write' : answer === 'stream' ? 'stream' : 'read')
   if (!hasScope(actor, needed)) throw new ChatError('forbidden', { reason: 'scope' })
 }
-
-const ACTS_FOR_NONE = 'A server key calls this in the name of an account: send Chat-Act-As.'
 
 /**
  * A server key calls in the name of an account what an API key may call, and without one the routes of its scopes.

@@ -19,7 +19,7 @@ export type Deliver = (make: () => Promise<Message | undefined>, signal: AbortSi
 const HOST_TIMEOUT_MS = 60_000
 
 /** Hands mails to the host, which alone knows the reason of a failure: it may quote the mail. */
-export function deliverByHost(send: (mail: Mail) => void | Promise<void>): Deliver {
+export function deliverByHost(send: (mail: Mail) => unknown): Deliver {
   return async (make, signal) => {
     const message = await make()
     if (!message) return { status: 'dropped' }

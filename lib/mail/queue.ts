@@ -82,7 +82,7 @@ interface OutboxDeps {
   isTrusted: () => boolean
   id: () => string
   /** The host's function; it wins over the configuration. */
-  mail: ((mail: Mail) => void | Promise<void>) | undefined
+  mail: ((mail: Mail) => unknown) | undefined
   addresser: Addresser
 }
 

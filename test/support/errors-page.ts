@@ -88,7 +88,7 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
   not_found: {
     cause:
       'The resource does not exist, or the caller may not know that it exists: a conversation of other users looks as if ' +
-      'it did not exist. Also returned for malformed ids, unknown paths, and disabled features.',
+      'it did not exist. Also returned for malformed ids, unknown paths, and disabled features, whose key `detail` names.',
     remedy:
       'Check the path, the id and the signed-in user. A participant may have removed the caller from the conversation. ' +
       '`features.auth_v1`, `features.openai_compat`, `features.well_known` and `rate_limits.admin_api_enabled` enable ' +

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type Actor, refuseGuests, refuseKeys } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, turnedOff } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -134,7 +134,7 @@ export const exchangeCode = useCase({
   input: ManualCode,
   errors: ['not_found', 'setup_required', 'oauth_state_invalid', 'oauth_provider_error', ...ADMISSION_ERRORS],
   run: async (ctx, actor, client, provider, { auth_code, state }): Promise<SignedIn> => {
-    if (!ctx.config.oauth.manual_enabled) throw new ChatError('not_found')
+    if (!ctx.config.oauth.manual_enabled) throw turnedOff('oauth.manual_enabled')
     const signInProvider = getProvider(ctx, provider)
     if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
     const attempt = await take(ctx, client, provider, state ?? readBinding(client.binding)?.state)

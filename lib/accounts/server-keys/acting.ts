@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type Actor, OPERATOR, splitRoles } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, turnedOff } from '../../core/errors.ts'
 import { SECOND } from '../../core/units.ts'
 import { systemActor } from '../host-identity/system.ts'
 import { findPerson } from '../identities/host-person.ts'
@@ -59,7 +59,7 @@ async function actorOf(ctx: Context, account: ActedAs, server_key: string): Prom
   const user =
     'subject' in account ? await findPerson(ctx.db, account.subject) : await findUser(ctx.db, account.user_id)
   if (!user || ('user_id' in account && (await isOfService(ctx.db, user.id)))) throw new ChatError('not_found')
-  if (user.kind === 'bot' && !ctx.config.bots.enabled) throw new ChatError('not_found')
+  if (user.kind === 'bot' && !ctx.config.bots.enabled) throw turnedOff('bots.enabled')
   if (!(await isActive(ctx.db, user))) throw new ChatError('account_disabled')
   const roles = splitRoles(user.roles)
   if (!actsFor(roles)) throw new ChatError('forbidden', { reason: 'key', message: NO_ADMINISTRATOR })

@@ -1,14 +1,14 @@
 import type { Context } from '../../context.ts'
 import { type ActorInConversation, assertMay, mayModerate } from '../../core/access.ts'
 import type { Actor } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, turnedOff } from '../../core/errors.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Membership, requireMember, requireReader } from '../memberships/access.ts'
 import { type FoundAttachment, findAttachment } from './store.ts'
 
 /** @throws ChatError `not_found` where there are no files */
 export function assertEnabled({ config }: Pick<Context, 'config'>): void {
-  if (!config.attachments.enabled) throw new ChatError('not_found')
+  if (!config.attachments.enabled) throw turnedOff('attachments.enabled')
 }
 
 /** An attachment, and the membership of the actor in its conversation. */

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { ChatError } from '../../core/errors.ts'
+import { turnedOff } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { NewPost } from '../messages/batch.ts'
@@ -34,7 +34,7 @@ export function createAttaching(
 ): PostPart | undefined {
   const { enabled, scan } = config.attachments
   const wanted = posts.flatMap(({ input }) => input.attachment_ids ?? [])
-  if (wanted.length > 0 && !enabled) throw new ChatError('not_found')
+  if (wanted.length > 0 && !enabled) throw turnedOff('attachments.enabled')
   const again = enabled ? posts.filter(({ input }) => input.variant_of !== undefined) : []
   if (wanted.length === 0 && again.length === 0) return undefined
   const chosen: { message_id: string; list: string; ids: readonly string[]; copies: readonly Copy[] }[] = []
@@ -149,7 +149,7 @@ export async function listChosen(
   },
 ): Promise<Attachment[]> {
   const { enabled, scan } = config.attachments
-  if (ids?.length && !enabled) throw new ChatError('not_found')
+  if (ids?.length && !enabled) throw turnedOff('attachments.enabled')
   if (!enabled || (!ids?.length && !again)) return []
   const rows = ids?.length ? await listAttachments(db, ids) : []
   const place = { ...to, now: now(), scan }
@@ -177,7 +177,7 @@ export async function replaceFiles(
   replacement: { user_id: string; ids: readonly string[] },
 ): Promise<void> {
   const { user_id, ids } = replacement
-  if (ids.length > 0 && !config.attachments.enabled) throw new ChatError('not_found')
+  if (ids.length > 0 && !config.attachments.enabled) throw turnedOff('attachments.enabled')
   const rows = ids.length > 0 ? await lockAttachments(tx, ids) : []
   const to = { user_id, conversation_id, message_id: id, now: now(), scan: config.attachments.scan }
   const files = chooseFiles(rows, ids, to)

@@ -7,7 +7,7 @@ import { findUser, lockUser, type UserRow } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
 import { assertMayWrite } from '../../core/access.ts'
 import { type Actor, assertAdmin, assertPerson, refuseGuests } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, turnedOff } from '../../core/errors.ts'
 import { PHOTO_TYPES } from '../../core/file-types.ts'
 import type { NamesOf } from '../../core/known-names.ts'
 import { assertKnown, useCase } from '../../core/use-case.ts'
@@ -28,7 +28,7 @@ import { findPhoto, setPhoto } from './store.ts'
 
 /** @throws ChatError `not_found` where users set no photos */
 export function assertEnabled({ config }: Pick<Context, 'config'>): void {
-  if (!config.avatars.enabled) throw new ChatError('not_found')
+  if (!config.avatars.enabled) throw turnedOff('avatars.enabled')
 }
 
 /**

@@ -5,7 +5,7 @@ import { toPerson } from '../../accounts/users/store-people.ts'
 import type { Context } from '../../context.ts'
 import { assertMayWrite } from '../../core/access.ts'
 import { type Actor, assertPerson, assertUser, isOperator, refuseGuests } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, turnedOff } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendCommand } from '../../limits/spending.ts'
@@ -90,7 +90,7 @@ export const listOfBot = useCase({
 
 /** @throws ChatError `not_found` unless bots are enabled; `forbidden` for guests and parts of the host */
 function assertOffered({ config }: Context, actor: Actor): void {
-  if (!config.bots.enabled) throw new ChatError('not_found')
+  if (!config.bots.enabled) throw turnedOff('bots.enabled')
   if (isOperator(actor)) return
   assertPerson(actor)
   refuseGuests(actor)

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type Actor, assertUser } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { turnedOff } from '../../core/errors.ts'
 import { parseKnown } from '../../core/use-case.ts'
 import type { FeedRow, Place } from '../../live/feed/feed-order.ts'
 import { eventId, parseEventId, type ResetReason } from '../../live/log/event-ids.ts'
@@ -116,5 +116,6 @@ async function lossOf({ streams }: Context, place: Place, { has_rows }: Scanned)
 
 /** @throws ChatError `not_found` unless bots, hooks or webhooks are on */
 export function assertServed({ config }: Pick<Context, 'config'>): void {
-  if (!config.bots.enabled && !config.hooks.enabled && !config.webhooks.enabled) throw new ChatError('not_found')
+  if (!config.bots.enabled && !config.hooks.enabled && !config.webhooks.enabled)
+    throw turnedOff('bots.enabled, hooks.enabled and webhooks.enabled')
 }

@@ -34,7 +34,7 @@ export function createMeter({
   log,
   now,
 }: {
-  meter: ((entry: MeterEntry) => void | Promise<void>) | undefined
+  meter: ((entry: MeterEntry) => unknown) | undefined
   config: Config
   db: Queries
   metrics: Pick<Metrics, 'taskFailed'>

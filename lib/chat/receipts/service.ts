@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { type Actor, refuseSystem } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, turnedOff } from '../../core/errors.ts'
 import { fromCursor, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -72,7 +72,7 @@ async function requireReceipts(
   actor: Actor,
   conversationId: string | undefined,
 ): Promise<void> {
-  if (!ctx.config.receipts.enabled) throw new ChatError('not_found')
+  if (!ctx.config.receipts.enabled) throw turnedOff('receipts.enabled')
   await requireMember(ctx, db, actor, conversationId)
   refuseSystem(actor)
   const conversation = (await findConversation(db, conversationId!))!

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../../context.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, turnedOff } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { isBeyondLimits, MAX_USED } from '../answers/rules-limits.ts'
@@ -71,7 +71,7 @@ async function takeFile(
   attachment_id: string,
 ): Promise<Omit<PartChange, 'id'>> {
   const { enabled, scan } = config.attachments
-  if (!enabled) throw new ChatError('not_found')
+  if (!enabled) throw turnedOff('attachments.enabled')
   const { id: message_id, conversation_id } = row
   const rows = await lockAttachments(tx, [attachment_id])
   const [file] = chooseFiles(rows, [attachment_id], { user_id, conversation_id, message_id, now: now(), scan })

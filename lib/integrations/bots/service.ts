@@ -18,7 +18,7 @@ import { isSystemUser } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
 import { assertMayWrite, assertServiceRight } from '../../core/access.ts'
 import { type Actor, assertPerson, isOperator, refuseGuests, refuseKeys } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, turnedOff } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import { eraseAccount } from '../../erasure/service.ts'
 import { spendAct } from '../../limits/spending.ts'
@@ -218,7 +218,7 @@ export const revokeKey = useCase({
 
 /** @throws ChatError `not_found` unless bots are enabled; `forbidden` for guests and parts of the host */
 function assertOffered({ config }: Pick<Context, 'config'>, actor: Actor): void {
-  if (!config.bots.enabled) throw new ChatError('not_found')
+  if (!config.bots.enabled) throw turnedOff('bots.enabled')
   if (isOperator(actor)) return
   assertPerson(actor)
   refuseGuests(actor)

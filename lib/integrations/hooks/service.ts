@@ -12,7 +12,7 @@ import { linkBaseOf } from '../../config/base-path.ts'
 import type { Context } from '../../context.ts'
 import { assertHasRight, assertMay } from '../../core/access.ts'
 import { type Actor, refuseGuests, refuseKeys } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, turnedOff } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { invoke, useCase } from '../../core/use-case.ts'
 import { spendHook } from '../../limits/spending.ts'
@@ -162,5 +162,5 @@ async function isIn({ db }: Pick<Context, 'db'>, messageId: string, conversation
 
 /** @throws ChatError `not_found` unless hooks are enabled */
 function assertOffered({ config }: Pick<Context, 'config'>): void {
-  if (!config.hooks.enabled) throw new ChatError('not_found')
+  if (!config.hooks.enabled) throw turnedOff('hooks.enabled')
 }

@@ -4,7 +4,7 @@ import { findOwnerId } from '../../accounts/users/store-bots.ts'
 import type { Context } from '../../context.ts'
 import { assertMayWrite, assertServiceRight } from '../../core/access.ts'
 import { type Actor, assertPerson, isOperator, refuseGuests } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, turnedOff } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
@@ -16,7 +16,7 @@ import type { WebhookHolder, WebhookRow } from './store.ts'
  *   server keys
  */
 export function assertOffered({ config }: Pick<Context, 'config'>, actor: Actor): void {
-  if (!config.webhooks.enabled) throw new ChatError('not_found')
+  if (!config.webhooks.enabled) throw turnedOff('webhooks.enabled')
   if (isOperator(actor)) return
   assertPerson(actor)
   refuseGuests(actor)

@@ -1,5 +1,5 @@
 import { assertAdmin, refuseKeys } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, turnedOff } from '../../core/errors.ts'
 import { fit } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import { audit } from './auditing.ts'
@@ -22,7 +22,7 @@ export const listAll = useCase({
   run: async (ctx, actor, { limit, ...filter }): Promise<WebhooksOfUsers> => {
     assertAdmin(actor)
     refuseKeys(actor)
-    if (!ctx.config.webhooks.enabled) throw new ChatError('not_found')
+    if (!ctx.config.webhooks.enabled) throw turnedOff('webhooks.enabled')
     const rows = await listAllWebhooks(ctx.db, filter, limit + 1)
     const webhooks = fit(rows.slice(0, limit).map(toWebhookOfUser))
     return { webhooks, ...(rows.length > webhooks.length && { next_after: webhooks.at(-1)!.id }) }
@@ -42,7 +42,8 @@ export const changeAny = useCase({
   run: async (ctx, actor, id, { enabled }): Promise<SwitchedWebhook> => {
     assertAdmin(actor)
     refuseKeys(actor)
-    const known = ctx.config.webhooks.enabled ? await findWebhook(ctx.db, id, { all: true }) : undefined
+    if (!ctx.config.webhooks.enabled) throw turnedOff('webhooks.enabled')
+    const known = await findWebhook(ctx.db, id, { all: true })
     if (!known) throw new ChatError('not_found')
     if (enabled) await assertOpens(ctx, known)
     const present = await presentStart(ctx)
