@@ -37,13 +37,13 @@ export function readMessage(body: unknown): RpcRequest | undefined {
 }
 
 /** The parameter that the header `Mcp-Name` repeats, by method. */
-const NAMES: Record<string, string> = {
-  'tools/call': 'name',
-  'resources/read': 'uri',
-  'tasks/get': 'taskId',
-  'tasks/update': 'taskId',
-  'tasks/cancel': 'taskId',
-}
+const NAMES = new Map([
+  ['tools/call', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+])
 
 /**
  * The revision of a request, whose headers must repeat what they are of.
@@ -62,20 +62,18 @@ export function readRevision(headers: Pick<Headers, 'get'>, { method, params }: 
   }
   if (header === undefined || (inBody !== undefined && header !== inBody)) throw mismatch('MCP-Protocol-Version')
   if (header !== MODERN) throw unsupported(header)
-  if (headers.get('mcp-method') !== method) throw mismatch('Mcp-Method')
-  const name = NAMES[method]
-  const named = name === undefined ? undefined : params[name]
-  // Another value is no name, which the method says.
-  const expected = typeof named === 'string' ? named : undefined
-  if (name !== undefined && decodeName(headers.get('mcp-name')) !== expected) throw mismatch('Mcp-Name')
+  if (decoded(headers.get('mcp-method')) !== method) throw mismatch('Mcp-Method')
+  const name = NAMES.get(method)
+  const header_name = decoded(headers.get('mcp-name'))
+  if (name !== undefined && (header_name === undefined || header_name !== params[name])) throw mismatch('Mcp-Name')
   const capabilities = meta[META.capabilities]
   if (inBody === undefined) throw missing(META.version)
   if (!isObject(capabilities)) throw missing(META.capabilities)
   return { is_modern: true, version: header, capabilities }
 }
 
-/** The value of the header; one with other characters than those of headers comes in base 64. */
-function decodeName(header: string | null): string | undefined {
+/** The value of a header; one with other characters than those of headers comes in base 64. */
+function decoded(header: string | null): string | undefined {
   if (header === null) return undefined
   const encoded = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(header)?.[1]
   return encoded === undefined ? header : Buffer.from(encoded, 'base64').toString('utf8')

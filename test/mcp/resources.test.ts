@@ -190,6 +190,9 @@ describeService('the resources of MCP', (service) => {
     }
     for (const place of [{}, { root_id: root.root_id }, { message_id: root.message_id }])
       expect((await read(eve, toUri({ conversation_id, ...place }))).error.code).toBe(-32602)
-    expect((await callMcp(service, 'resources/read', { uri: 7 }, { key: ada })).error.code).toBe(-32602)
+    const malformed = { uri: 7 }
+    expect((await callMcp(service, 'resources/read', malformed, { key: ada })).error.code).toBe(-32020)
+    const legacy = { key: ada, legacy: '2025-11-25' }
+    expect((await callMcp(service, 'resources/read', malformed, legacy)).error.code).toBe(-32602)
   })
 })

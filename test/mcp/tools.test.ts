@@ -53,7 +53,8 @@ describeService('the tools of MCP', (service) => {
     for (const { inputSchema, outputSchema, annotations, description } of lists[0].tools) {
       expect([inputSchema.type, outputSchema.type]).toEqual(['object', 'object'])
       expect(annotations.openWorldHint).toBe(false)
-      expect(annotations.destructiveHint ?? annotations.readOnlyHint).toBe(annotations.readOnlyHint)
+      expect(annotations).toMatchObject({ destructiveHint: false, idempotentHint: expect.any(Boolean) })
+      if (annotations.readOnlyHint) expect(annotations.idempotentHint).toBe(true)
       expect(description.length).toBeGreaterThan(20)
     }
   })

@@ -19,8 +19,8 @@ export function toExcerpt(text: string, places: readonly Place[]): Excerpt | und
   const from = boundary(text, Math.max(0, Math.min(first[0] - BEFORE, text.length - MAX_EXCERPT_LENGTH)), 1)
   const to = boundary(text, Math.min(text.length, from + MAX_EXCERPT_LENGTH), -1)
   const ranges = matches
-    .filter(([start, end]) => start >= from && end <= to)
-    .map(([start, end]) => [start - from, end - from] as [number, number])
+    .filter(([start]) => start < to)
+    .map(([start, end]) => [start - from, Math.min(end, to) - from] as [number, number])
   return { text: text.slice(from, to), ranges: ranges.filter(([start], n) => n === 0 || start >= ranges[n - 1]![1]) }
 }
 

@@ -47,7 +47,8 @@ function describe(name: string, { title, description, effect, args, output }: To
     outputSchema: toSchema(output, 'output'),
     annotations: {
       readOnlyHint: effect === 'reads',
-      ...(effect !== 'reads' && { destructiveHint: false, idempotentHint: effect === 'sets' }),
+      destructiveHint: false,
+      idempotentHint: effect !== 'adds',
       openWorldHint: false,
     },
   }

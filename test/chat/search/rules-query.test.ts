@@ -159,6 +159,12 @@ describe('an excerpt', () => {
     expect(found.ranges.map(([start, end]) => text.slice(start, end))).toEqual(['Ödön', 'Fest'])
   })
 
+  it('marks what it has of a match that is longer', () => {
+    const text = Array(60).fill('steam').join(' ')
+    const { text: shown, ranges } = excerpt(text, `"${text}"`)!
+    expect([shown, ranges]).toEqual([text.slice(0, 200), [[0, 200]]])
+  })
+
   it('is short, around the first match, and cuts no grapheme', () => {
     const family = '👨‍👩‍👧'
     const text = `${family.repeat(60)} needle ${family.repeat(60)} needle`
