@@ -1,7 +1,7 @@
 import { findUser } from '../../accounts/users/store.ts'
 import type { Context, Files } from '../../context.ts'
 import { type Actor, splitRoles } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, invalid } from '../../core/errors.ts'
 import { THUMBNAIL_TYPES } from '../../core/file-types.ts'
 import type { NamesOf } from '../../core/known-names.ts'
 import { assertKnown } from '../../core/use-case.ts'
@@ -16,7 +16,7 @@ export interface ReadOptions {
   /** The headers of a request, of which `Range`, `If-Range` and `If-None-Match` are read. */
   headers?: RequestHeaders
   /** Whether a browser may show a picture, audio or video. Default: it saves them. */
-  inline?: boolean
+  inline?: boolean | undefined
   /** Whether pages of other origins may have it. Default: they may not. */
   is_shared?: boolean
 }
@@ -35,7 +35,7 @@ const NO_HEADERS = { get: () => null }
  * `attachments.max_reads_per_user` files at once, and the first bytes of a further one wait; one counts until its bytes are
  * read, or left. What takes fewer than 64 KiB in 10 seconds while others wait for its place loses it.
  *
- * @throws ChatError `not_found`, also for a deleted message; `attachment_not_ready`, `attachment_refused`;
+ * @throws ChatError `validation_failed`; `not_found`, also for a deleted message; `attachment_not_ready`, `attachment_refused`;
  *   `range_not_satisfiable`; `rate_limited`; `unavailable` while the storage of files is missing; when the bytes are read, `rate_limited` or `unavailable` without a place,
  *   `request_timeout` for one that is lost, and `not_found` if the bytes are missing
  */
@@ -46,6 +46,7 @@ export async function open(
   options?: ReadOptions,
 ): Promise<FileAnswer> {
   assertKnown(options, READ_OPTIONS)
+  if (typeof (options?.inline ?? false) !== 'boolean') throw invalid('inline', 'must be true or false')
   assertEnabled(ctx)
   // Before anything is read.
   ctx.files.readSlots.assertRoom(actor.user_id)

@@ -110,7 +110,7 @@ export const content = route({
   response_headers: FILE_HEADERS,
   errors: READ_ERRORS,
   handler: ({ chat, actor, params, query, headers }) =>
-    chat.attachments.open(actor, params.attachment_id, { inline: query.inline === 'true', headers }),
+    chat.attachments.open(actor, params.attachment_id, { inline: query.inline, headers }),
 })
 
 export const thumbnail = route({

@@ -85,10 +85,7 @@ export const PartHeaders = v.object({
 
 export const ContentQuery = v.object({
   inline: v.optional(
-    v.pipe(
-      v.picklist(['true', 'false']),
-      v.description('`true`: a browser may show a picture, audio or video instead of saving it'),
-    ),
+    v.pipe(v.boolean(), v.description('`true`: a browser may show a picture, audio or video instead of saving it')),
   ),
 })
 

@@ -154,6 +154,7 @@ describeOnEachDatabase('uploads', (openUrl) => {
       'cache-control': 'private, no-cache',
       'accept-ranges': 'bytes',
     })
+    expect((await ofAda.read(`/api/attachments/${id}/content?inline=yes`)).status).toBe(422)
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>')
     const picture = await upload(ada, ofAda, place, { name: 'a.svg', content: svg, type: 'image/svg+xml' })
     const shown = await ofAda.read(`/api/attachments/${picture}/content?inline=true`)
