@@ -171,9 +171,11 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     // Searches of this user run already: a further one waits for its turn until its time is over.
     const { search } = innerState(stage)
     const turns = [await search.acquire(ada.user_id, 0), await search.acquire(ada.user_id, 0)]
-    const asked = () =>
-      page.evaluate(
-        () => performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/search')).length,
+    const asked = async () =>
+      Number(
+        await page.evaluate(
+          `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/search')).length`,
+        ),
       )
     await page.goto(`${stage.url}/#/search?q=steam`)
     await page.waitForSelector('.search button:text-is("Loading…")')
