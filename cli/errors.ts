@@ -66,7 +66,13 @@ function inFlags({ code, errors }: Failure): Failure {
 }
 
 /** The flags of fields that have another name there. */
-const FLAGS: Record<string, string> = { requests_per_second: 'rps', session_id: 'id' }
+const FLAGS: Record<string, string> = {
+  expires_at: 'expires',
+  redirect_uris: 'redirect',
+  requests_per_second: 'rps',
+  root_id: 'root',
+  session_id: 'id',
+}
 
 /** The flag of a field of a request, such as `--roles` of `roles[0]`. A password need not be one: it may come from elsewhere. */
 function flagOf(path: string): string {

@@ -33,8 +33,8 @@ const list = defineCommand({
         user_id,
         subject_id: args.subject === undefined ? undefined : await resolveFormerUserId(chat, args.subject),
         conversation_id: args.conversation,
-        since: instantOf(args.since),
-        until: instantOf(args.until),
+        since: instantOf('since', args.since),
+        until: instantOf('until', args.until),
       }
       const page = await chat.audit.listNamed(OPERATOR, { ...toPageInput(args), ...filter })
       const names = await findUsernames(

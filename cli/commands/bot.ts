@@ -126,7 +126,7 @@ const createKey = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const bot_id = await resolveUserId(chat, args.bot)
-      const input = { name: args.name, expires_at: instantOf(args.expires) }
+      const input = { name: args.name, expires_at: instantOf('expires', args.expires) }
       const created = await chat.bots.createKey(OPERATOR, bot_id, input)
       if (!args.json) printNote('The key is shown only once.')
       print(args, created, created.key)

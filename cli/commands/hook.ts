@@ -1,6 +1,7 @@
 import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
+import { named } from '../args/missing.ts'
 import { print, printNote, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -20,7 +21,8 @@ const create = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const input = { name: args.name, ...(args.root !== undefined && { root_id: args.root }) }
-      const created = await chat.hooks.create(OPERATOR, args.conversation, input)
+      const place = args.root === undefined ? 'conversation' : `thread ${args.root} in a conversation`
+      const created = await named(place, args.conversation, chat.hooks.create(OPERATOR, args.conversation, input))
       if (!args.json) printNote('The address is shown only once: whoever has it can post.')
       print(args, created, created.url)
     }),
@@ -32,7 +34,7 @@ const list = defineCommand({
   args: { ...conversationArg, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const answer = await chat.hooks.list(OPERATOR, args.conversation)
+      const answer = await named('conversation', args.conversation, chat.hooks.list(OPERATOR, args.conversation))
       const rows = answer.hooks.map(({ id, name, created_at, root_id = '' }) => [id, name, created_at, root_id])
       print(args, answer, table(['ID', 'NAME', 'CREATED', 'THREAD'], rows))
     }),
@@ -49,7 +51,7 @@ const remove = defineCommand({
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      await chat.hooks.remove(OPERATOR, args.conversation, args.id)
+      await named('conversation', args.conversation, chat.hooks.remove(OPERATOR, args.conversation, args.id))
       print(args, { hook_id: args.id }, `Deleted: no hook has the id ${args.id} any more.`)
     }),
 })

@@ -18,7 +18,7 @@ const create = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const scopes = args.scopes.split(',').map((scope) => scope.trim()) as ServerKeyScope[]
-      const expires_at = instantOf(args.expires)
+      const expires_at = instantOf('expires', args.expires)
       const created = await chat.serverKeys.create(OPERATOR, { name: args.name, scopes, expires_at })
       if (!args.json) printNote('The key is shown only once.')
       print(args, created, created.key)

@@ -8,14 +8,17 @@ export function didYouMean(typed: string, names: readonly string[]): string {
   return nearest ? `, did you mean "${nearest.name}"?` : ''
 }
 
-/** The number of letters to insert, delete or replace (Levenshtein). */
+/** The number of letters to insert, delete, replace or swap with their neighbour (optimal string alignment). */
 export function distance(from: string, to: string): number {
+  let before: number[] = []
   let row = Array.from({ length: to.length + 1 }, (_, i) => i)
-  for (const [i, letter] of [...from].entries()) {
+  for (let i = 0; i < from.length; i++) {
     const next = [i + 1]
     for (let j = 0; j < to.length; j++) {
-      next.push(Math.min(row[j]! + Number(letter !== to[j]), row[j + 1]! + 1, next[j]! + 1))
+      const swapped = from[i] === to[j - 1] && from[i - 1] === to[j] ? before[j - 1]! + 1 : Infinity
+      next.push(Math.min(row[j]! + Number(from[i] !== to[j]), row[j + 1]! + 1, next[j]! + 1, swapped))
     }
+    before = row
     row = next
   }
   return row[to.length]!

@@ -242,6 +242,10 @@ function wording({ type, expected, input, requirement }: v.BaseIssue<unknown>): 
     case 'integer':
     case 'safe_integer':
       return 'must be a whole number'
+    case 'min_value':
+      return `must be at least ${requirement}`
+    case 'max_value':
+      return `must be at most ${requirement}`
     case 'regex':
       return `must match ${expected}`
     default:

@@ -186,6 +186,14 @@ describe('commands that administer', () => {
     expect((await say(profile.replace('--rps 1', '--rps 0')))[2]).toContain('\n  --rps: must be more than 0')
     const [code, , many] = await say(`invite create --conversation ${id} --max-uses many`)
     expect([code, many]).toEqual([2, expect.stringContaining('chat-server: --max-uses needs a number, not "many"\n')])
+    const day = 'must be a day (UTC) or an instant, such as 2027-06-30 or 2027-06-30T12:00:00Z'
+    expect((await say('server-key create --name shop --scopes users --expires tomorrow'))[2]).toContain(
+      `\n  --expires: ${day}`,
+    )
+    expect((await say('audit list --since yesterday'))[2]).toContain(`\n  --since: ${day}`)
+    expect((await say('client create --name Editor --redirect ftp://x'))[2]).toContain('\n  --redirect: must be ')
+    for (const command of ['hook list', 'hook create --name A', `hook delete ${id}`])
+      expect((await say(`${command} --conversation ${id}`))[2]).toBe(`chat-server: There is no conversation "${id}".\n`)
     const [, list] = await say('audit list --user ada')
     expect(list).toMatch(/^AT +ACT +BY +TO +ADDRESS +DETAIL\n\S+Z +setup\.done +\S+ +\{"operator":"\S+"\}\n$/)
     expect(await say('session list')).toEqual([0, 'USERNAME  LAST SEEN  ADDRESS  ID\n', ''])

@@ -34,7 +34,7 @@ const PROBLEMS: [input: unknown, path: string, message: string][] = [
   [{ flag: 'yes' }, 'flag', 'must be true or false'],
   [{ count: 'a' }, 'count', 'must be a number'],
   [{ count: 3.5 }, 'count', 'must be a whole number'],
-  [{ count: 1 }, 'count', 'must be >=3'],
+  [{ count: 1 }, 'count', 'must be at least 3'],
   [{ code: 'A' }, 'code', 'must match /^[a-z]+$/'],
   [{ either: 5 }, 'either', 'must be a string or an array'],
   [{ strict: { other: 1 } }, 'strict.other', 'must be left out'],

@@ -1,5 +1,5 @@
 import type { HostUser } from '../../accounts/host-identity/service.ts'
-import { findIdentity, hostKey } from '../../accounts/identities/store.ts'
+import { findPerson } from '../../accounts/identities/host-person.ts'
 import { findUser, findUserByUsername, lockUsers } from '../../accounts/users/store.ts'
 import { isOfService } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
@@ -57,7 +57,7 @@ async function findPartner(ctx: Context, actor: Actor, input: AnyDirectInput): P
   const { db } = ctx
   const user =
     'subject' in input
-      ? await findIdentity(db, hostKey(input.subject))
+      ? await findPerson(db, input.subject)
       : await ('user_id' in input ? findUser(db, input.user_id) : findUserByUsername(db, input.username))
   const known = await isKnown(ctx, db, actor, user?.id)
   if (!user || !known || user.disabled_at || (await isOfService(db, user.id)))

@@ -1,6 +1,6 @@
 import { byActor } from '../../accounts/audit/rules.ts'
 import type { HostUser } from '../../accounts/host-identity/service.ts'
-import { findIdentity, hostKey } from '../../accounts/identities/store.ts'
+import { findPerson } from '../../accounts/identities/host-person.ts'
 import { photosOf } from '../../accounts/users/photos.ts'
 import { findUser, findUserByEmail, findUserByUsername } from '../../accounts/users/store.ts'
 import { isOfService } from '../../accounts/users/store-system.ts'
@@ -263,7 +263,7 @@ async function findInvitee(
 }
 
 function findNamed(tx: Queries, input: AnyParticipantInput): Promise<HostUser | undefined> {
-  if ('subject' in input) return findIdentity(tx, hostKey(input.subject))
+  if ('subject' in input) return findPerson(tx, input.subject)
   if ('user_id' in input) return findUser(tx, input.user_id)
   return 'username' in input ? findUserByUsername(tx, input.username) : findUserByProvenEmail(tx, input.email)
 }

@@ -80,7 +80,10 @@ describeOnEachDatabase("people of the host's, named before they call", (openUrl)
     const { conversation_id } = await conversations.create(owner, { title: 'Engines' })
     const added = await participants.add(owner, conversation_id, { subject: 'guest' })
     expect(added).toMatchObject({ participant: { user_id: user.id, role: 'member' } })
-    expect(await codeOf(participants.add(owner, conversation_id, { subject: 'unheard of' }))).toBe('not_found')
+    const unknown = { subject: 'unheard of' }
+    const failure = { code: 'not_found', message: expect.stringContaining('users.ensure') }
+    await expect(participants.add(owner, conversation_id, unknown)).rejects.toMatchObject(failure)
+    await expect(conversations.direct(owner, unknown)).rejects.toMatchObject(failure)
     people.set('owner', { subject: 'owner' })
     const response = await checkedFetch(`${service.base_url}/api/conversations/${conversation_id}/participants`, {
       method: 'POST',

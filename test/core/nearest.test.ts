@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { didYouMean } from '../../lib/core/nearest.ts'
+
+it.each([
+  ['prot', 'port'],
+  ['titel', 'title'],
+  ['beforeMesage', 'beforeMessage'],
+  ['lst', 'list'],
+  ['url', undefined],
+])('%s is taken for %s', (typed, name) => {
+  const names = ['port', 'title', 'beforeMessage', 'list']
+  expect(didYouMean(typed, names)).toBe(name === undefined ? '' : `, did you mean "${name}"?`)
+})
