@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
+import { ChatError, MESSAGES } from '../lib/core/errors.ts'
 
 /** More than the longest input that has a form of its own. */
 const MAX_BYTES = 2 ** 20
@@ -14,5 +15,16 @@ export async function readJsonFile(path: string): Promise<unknown> {
   } catch (cause) {
     if (!(cause instanceof SyntaxError || cause instanceof TypeError)) throw cause
     throw new Error(`${path} is not valid JSON in UTF-8`, { cause })
+  }
+}
+
+/** Names the file and its form where the service refuses what is in it: its fields are no flags. */
+export async function inFile<T>(path: string, form: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof ChatError) || error.message !== MESSAGES.validation_failed) throw error
+    const errors = error.errors?.filter((problem) => problem.path !== '') ?? []
+    throw new ChatError('validation_failed', { message: `${path} must be ${form}`, errors, cause: error })
   }
 }

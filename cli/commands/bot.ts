@@ -4,7 +4,7 @@ import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { instantOf } from '../args/instant.ts'
 import { resolveUserId, userArg } from '../args/user.ts'
-import { readJsonFile } from '../json-file.ts'
+import { inFile, readJsonFile } from '../json-file.ts'
 import { oneLine, print, printNote, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -159,7 +159,7 @@ const commands = defineCommand({
     set: {
       type: 'string',
       valueHint: 'file',
-      description: 'JSON as of PUT /api/bots/{bot_id}/commands: all its commands from now on',
+      description: '{ "commands": [ … ] } as of PUT /api/bots/{bot_id}/commands: all its commands from now on',
     },
     ...commonArgs,
   },
@@ -168,7 +168,7 @@ const commands = defineCommand({
     await withChat(args, async (chat) => {
       const bot_id = await resolveUserId(chat, args.bot)
       const answer = input
-        ? await chat.commands.setOfBot(OPERATOR, bot_id, input)
+        ? await inFile(args.set!, '{ "commands": [ … ] }', chat.commands.setOfBot(OPERATOR, bot_id, input))
         : await chat.commands.listOfBot(OPERATOR, bot_id)
       const rows = answer.commands.map(({ name, description, options = [] }) => [
         `/${name}`,

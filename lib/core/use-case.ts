@@ -234,7 +234,7 @@ function wording({ type, expected, input, requirement }: v.BaseIssue<unknown>): 
   const unit = typeof input === 'string' ? 'characters' : 'entries'
   switch (type) {
     case 'min_length':
-      return `must be at least ${requirement} ${unit}`
+      return requirement === 1 ? 'must not be empty' : `must be at least ${requirement} ${unit}`
     case 'max_length':
       return `must be at most ${requirement} ${unit}`
     case 'length':

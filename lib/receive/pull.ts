@@ -29,8 +29,8 @@ export interface PullClient {
 
 /** The options of `receiver.pull`. */
 export interface PullOptions {
-  /** Types of events. Default: all but deltas. */
-  types?: readonly string[]
+  /** Types of events: a list, or separated by commas. Default: all but `message.delta` and `message.part`. */
+  types?: readonly string[] | string
   /** Ends it: the page under way is applied, or is not. */
   signal?: AbortSignal
   /** The position at which it begins if none is stored. Default: now. */
@@ -71,7 +71,7 @@ export async function pullEvents<Tx>(
       'pull: pass a client: receiver.pull(createChatClient({ … }), { types, signal })',
     )
   const { store, source } = target
-  const query = { ...(types && { types: types.join(',') }), limit: PAGE, wait_seconds: WAIT_SECONDS }
+  const query = { ...(types && { types: String(types) }), limit: PAGE, wait_seconds: WAIT_SECONDS }
   let failures = 0
 
   /** @throws what no waiting mends */

@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createAdminClient } from '../../lib/client/admin.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
@@ -194,6 +196,10 @@ describe('commands that administer', () => {
     expect((await say('client create --name Editor --redirect ftp://x'))[2]).toContain('\n  --redirect: must be ')
     for (const command of ['hook list', 'hook create --name A', `hook delete ${id}`])
       expect((await say(`${command} --conversation ${id}`))[2]).toBe(`chat-server: There is no conversation "${id}".\n`)
+    writeFileSync(join(cwd, 'commands.json'), '[]')
+    expect((await say('bot commands ada --set commands.json'))[2]).toBe(
+      'chat-server: commands.json must be { "commands": [ … ] }\n',
+    )
     const [, list] = await say('audit list --user ada')
     expect(list).toMatch(/^AT +ACT +BY +TO +ADDRESS +DETAIL\n\S+Z +setup\.done +\S+ +\{"operator":"\S+"\}\n$/)
     expect(await say('session list')).toEqual([0, 'USERNAME  LAST SEEN  ADDRESS  ID\n', ''])

@@ -36,6 +36,17 @@ describeOnEachEmptyDatabase('a receiver that pulls', (openUrl) => {
     await pulled
   }
 
+  it('asks for types of a list as for those of a text', async () => {
+    const { store, write } = await open()
+    const receiver = createReceiver({ store, source: 'crm', secrets: SECRET, effect: write })
+    for (const types of [['message.*', 'pin.changed'], 'message.*,pin.changed']) {
+      const ending = new AbortController()
+      const client = feedOf(0, () => ending.abort())
+      await receiver.pull(client, { types, from: '0', signal: ending.signal })
+      expect(client.queries).toMatchObject([{ types: 'message.*,pin.changed' }])
+    }
+  })
+
   it('applies each event in order, and goes on where it stopped', async () => {
     const opened = await open()
     await pullUntil(opened, feedOf(8), idsOf(8))

@@ -1,10 +1,14 @@
 import { ChatError } from '../../core/errors.ts'
+import { didYouMean } from '../../core/nearest.ts'
 import type { EventRow } from '../../live/log/log.ts'
 import { PersistedEvent } from '../events/schema.ts'
 
 type EventType = EventRow['type']
 
 const TYPES: readonly EventType[] = PersistedEvent.options.map(({ entries }) => entries.type.literal)
+
+/** The longest name that a message repeats. */
+const MAX_NAME = 100
 
 /** Parts of answers: an answer has thousands, and its end has the whole text. */
 const ONLY_BY_NAME: readonly EventType[] = ['message.delta', 'message.part']
@@ -22,8 +26,10 @@ function typesOf(name: string): readonly EventType[] {
   const types = name.endsWith('*')
     ? TYPES.filter((type) => isBelow(type, name) && !ONLY_BY_NAME.includes(type))
     : TYPES.filter((type) => type === name)
-  if (types.length === 0)
-    throw new ChatError('validation_failed', { errors: [{ path: 'types', message: 'has an unknown type' }] })
+  if (types.length === 0) {
+    const message = `no event has the type "${name.slice(0, MAX_NAME)}"${didYouMean(name, TYPES)}`
+    throw new ChatError('validation_failed', { errors: [{ path: 'types', message }] })
+  }
   return types
 }
 
@@ -38,7 +44,8 @@ function isBelow(type: EventType, name: string): boolean {
  * @throws TypeError for a type that no event has, and without a function
  */
 export function assertEventType(type: EventType, listener: unknown): EventType {
-  if (!TYPES.includes(type)) throw new TypeError(`chat.on: there are no events of the type ${String(type)}`)
+  if (!TYPES.includes(type))
+    throw new TypeError(`chat.on: no event has the type ${String(type)}${didYouMean(String(type), TYPES)}`)
   if (typeof listener !== 'function')
     throw new TypeError("chat.on: pass a function: chat.on('message.new', (event) => …)")
   return type

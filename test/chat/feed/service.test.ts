@@ -129,6 +129,11 @@ describeOnEachDatabase('the feed', (openUrl) => {
     expect(await codeOf(service.chat.feed.read(actor, options))).toBe('validation_failed')
   })
 
+  it('names an unknown type, and the nearest one', async () => {
+    const errors = [{ path: 'types', message: 'no event has the type "mesage.new", did you mean "message.new"?' }]
+    await expect(service.chat.feed.read(actor, { types: 'message.*,mesage.new' })).rejects.toMatchObject({ errors })
+  })
+
   it.each([
     ['malformed', 'x'],
     ['unknown', '0000000000000000.1'],
