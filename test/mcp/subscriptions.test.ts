@@ -235,4 +235,17 @@ describeOnEachDatabase('subscriptions on two nodes', (openUrl) => {
     await ada.messages.reply(root.message_id, { content: 'from one' })
     expect((await stream.next()).params.uri).toBe(toUri({ conversation_id }))
   })
+
+  it('tell once more of a conversation that is deleted, on every node', async () => {
+    const { ada, grace, conversation_id, root } = await startThread(one)
+    const { key } = await grace.keys.create({ name: 'agent' })
+    const own = await grace.conversations.create({ title: 'Own' })
+    const uris = [toUri({ conversation_id }), toUri({ conversation_id, root_id: root.root_id })]
+    const streams = [await listen(one, [...uris, toUri(own)], { key }), await listen(other, uris, { key })]
+    await ada.conversations.remove(conversation_id)
+    for (const stream of streams)
+      expect([(await stream.next()).params.uri, (await stream.next()).params.uri]).toEqual(uris)
+    await grace.messages.postRoot(own.conversation_id, { content: 'mine' })
+    expect((await streams[0]!.next()).params.uri).toBe(toUri(own))
+  })
 })

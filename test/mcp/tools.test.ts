@@ -147,13 +147,29 @@ describeService('the tools of MCP', (service) => {
   })
 
   it('find users, and list notifications', async () => {
-    expect((await call(ada, 'find_users', { query: 'gra' })).users).toMatchObject([
-      { id: here.grace.id, username: 'grace' },
-    ])
+    const { users } = await call(ada, 'find_users', { query: 'gra' })
+    expect(users).toMatchObject([{ id: here.grace.id, username: 'grace' }])
     await call(ada, 'post_message', { conversation_id: here.conversation_id, content: 'look, @grace' })
     const { notifications, unread } = await call(grace, 'list_notifications', { unread: true })
     expect(unread).toBe(notifications.length)
     expect(notifications[0]).toMatchObject({ kind: 'mention', conversation_id: here.conversation_id })
+  })
+
+  it('return with each list the position from which a wait misses nothing', async () => {
+    const { conversation_id } = here
+    const lists = [
+      await call(grace, 'list_conversations'),
+      await call(grace, 'list_threads', { conversation_id }),
+      await call(grace, 'read_thread', { root_id: here.root.root_id }),
+      await call(grace, 'search_messages', { q: 'first' }),
+      await call(grace, 'find_users', { query: 'ada' }),
+      await call(grace, 'list_notifications'),
+    ]
+    const post = await here.ada.messages.postRoot(conversation_id, { content: 'since then' })
+    for (const { after } of lists) {
+      const { messages } = await call(grace, 'wait_for_messages', { conversation_id, after, seconds: 1 })
+      expect(messages.map(({ id }: Rpc) => id)).toEqual([post.message_id])
+    }
   })
 
   it('post roots with a title and replies, once with a key, and mark as read', async () => {

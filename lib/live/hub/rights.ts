@@ -28,6 +28,9 @@ interface RightsDeps {
 export function createRights({ streams, findRefusals, close, advance, now }: RightsDeps) {
   const takeNext = createRound(streams)
   const expiry = createExpiry()
+  const observers = new Set<(revocations: Revocation[]) => Promise<void>>()
+
+  const observed = (revocations: Revocation[]) => Promise.all([...observers].map((observe) => observe(revocations)))
 
   function concernedBy({ user_id, conversation_id }: Revocation): Iterable<Reader> {
     if (user_id) return streams.ofUser(user_id)
@@ -64,10 +67,25 @@ export function createRights({ streams, findRefusals, close, advance, now }: Rig
 
     /** Closes the stream if it must end. */
     recheckOne: gather(recheck),
-    recheckAll: () => recheck([...streams.all()]),
+    async recheckAll(): Promise<void> {
+      await recheck([...streams.all()])
+      await observed([{}])
+    },
     /** Rechecks the streams that revocations concern. */
-    recheckConcerned: (revocations: Revocation[]) =>
-      recheck([...new Set(revocations.flatMap((change) => [...concernedBy(change)]))]),
+    async recheckConcerned(revocations: Revocation[]): Promise<void> {
+      await recheck([...new Set(revocations.flatMap((change) => [...concernedBy(change)]))])
+      if (revocations.length > 0) await observed(revocations)
+    },
+    /**
+     * Calls a function with the revocations of all processes from now on: a stream of all conversations stays open when one of
+     * them is deleted, and gets no event of it.
+     *
+     * @returns a function that stops it
+     */
+    observe(observer: (revocations: Revocation[]) => Promise<void>): () => void {
+      observers.add(observer)
+      return () => observers.delete(observer)
+    },
     /** Rechecks the streams whose session may have expired since the last check. */
     async recheckExpired(): Promise<void> {
       const at = now()

@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { bind } from '../../core/use-case.ts'
+import type { Revocation } from '../../live/log/revocations.ts'
 import type { Delivered } from '../../live/readers/delivery.ts'
 import type { McpCall, McpMethod, McpStream } from '../call.ts'
 import { assertDeclared } from '../extensions.ts'
@@ -99,9 +100,30 @@ async function follow(call: McpCall, { uris, taskIds, opening, stream, signal }:
       for (const task of tasks) if (task.id === subject.message_id) task.refresh()
   }
 
+  const unobserve = ctx.streams.hub.rights.observe(async (revocations) => {
+    for (const id of await unreadable(ctx, actor, { resources, revocations }))
+      for (const [uri, resource] of resources) if (resource.conversation_id === id) pace.last(uri)
+  })
   await connected(opening, { stream, signal, take })
+  unobserve()
   pace.end()
   return { _meta }
+}
+
+/** The conversations of resources that are deleted, or that revocations put out of the actor's reach: no event tells of it. */
+async function unreadable(
+  ctx: Context,
+  actor: Actor,
+  { resources, revocations }: { resources: ReadonlyMap<string, Resource>; revocations: Revocation[] },
+): Promise<string[]> {
+  const concernsAll = revocations.some(({ user_id, conversation_id }) => !user_id && !conversation_id)
+  const revoked = new Set(revocations.map(({ conversation_id }) => conversation_id))
+  const ids = new Set([...resources.values()].map(({ conversation_id }) => conversation_id))
+  const suspects = [...ids].filter((id) => concernsAll || revoked.has(id))
+  const may = await Promise.all(
+    suspects.map((conversation_id) => mayFollow(ctx, actor, { kind: 'conversation', conversation_id })),
+  )
+  return suspects.filter((_, n) => !may[n])
 }
 
 /** Resolves when a stream has ended: because the service ends it, or because the client has closed it. */

@@ -38,7 +38,6 @@ export const list_conversations = tool({
     after: After,
   }),
   async run({ ctx, actor }, input) {
-    // Before the page: what comes between the two is returned twice rather than never.
     const after = await positionOfAll(ctx)
     const page = await bind(ctx, conversations.list)(actor, input)
     const list = fitting(page.conversations)
@@ -49,7 +48,10 @@ export const list_conversations = tool({
   },
 })
 
-/** The position behind all events so far, of all conversations. */
+/**
+ * The position behind all events so far, of all conversations. Taken before a page is read: what comes between the two is
+ * returned twice rather than never.
+ */
 async function positionOfAll({ streams }: Pick<Context, 'streams'>): Promise<string> {
   const { feed } = streams.hub
   return eventId(await feed.epoch(), feed.format(await feed.head()))
@@ -140,9 +142,11 @@ export const search_messages = tool({
       }),
     ),
     next_cursor: v.optional(v.string()),
+    after: After,
   }),
   isOffered: (ctx) => ctx.search.isOn(),
   async run({ ctx, actor }, input) {
+    const after = await positionOfAll(ctx)
     const { results, ...page } = await bind(ctx, search.messages)(actor, input)
     const named = await withAuthors(
       ctx,
@@ -157,7 +161,7 @@ export const search_messages = tool({
     }))
     const roots = new Map(named.map((message) => [message.root_id, message]))
     return {
-      value: { results: shown, ...page },
+      value: { results: shown, ...page, after },
       links: [...roots.values()].map((message) => threadLink(message)),
     }
   },
@@ -174,11 +178,13 @@ export const find_users = tool({
     users: v.array(
       v.object({ id: IdText, username: v.string(), display_name: v.optional(v.string()), kind: v.string() }),
     ),
+    after: After,
   }),
   isOffered: ({ access }, actor) => reachFor(access, actor, 'find_users') !== undefined,
   async run({ ctx, actor }, { query }) {
+    const after = await positionOfAll(ctx)
     const { users } = await bind(ctx, people.search)(actor, { query, limit: 20 })
-    return { value: { users: fitting(users) } }
+    return { value: { users: fitting(users), after } }
   },
 })
 
@@ -206,13 +212,15 @@ export const list_notifications = tool({
     ),
     unread: Count,
     next_after: NextAfter,
+    after: After,
   }),
   async run({ ctx, actor }, input) {
+    const after = await positionOfAll(ctx)
     const page = await bind(ctx, notifications.list)(actor, input)
     const list = fitting(page.notifications)
     const last = list.at(-1)
     const cut = list.length < page.notifications.length && last
     const next_after = cut ? toCursor({ at: fromInstant(last.at), id: last.id }) : page.next_after
-    return { value: { notifications: list, unread: page.unread, ...(next_after && { next_after }) } }
+    return { value: { notifications: list, unread: page.unread, ...(next_after && { next_after }), after } }
   },
 })
