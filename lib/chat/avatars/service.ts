@@ -12,6 +12,7 @@ import { PHOTO_TYPES } from '../../core/file-types.ts'
 import type { NamesOf } from '../../core/known-names.ts'
 import { assertKnown, useCase } from '../../core/use-case.ts'
 import { PictureError, type PictureProblem } from '../../files/pictures/picture-error.ts'
+import { assertPixels } from '../../files/pictures/png-pixels.ts'
 import { type StrippedPicture, stripPicture } from '../../files/pictures/strip.ts'
 import { spendPhoto } from '../../limits/spending.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
@@ -56,7 +57,7 @@ export async function setAvatar(ctx: Context, actor: Actor, bytes: Uint8Array | 
   return ctx.files.partSlots.take(user_id, length, async ({ buffer, signal, onBytes }) => {
     const original = typeof bytes === 'function' ? await bytes(length, buffer, signal, onBytes) : bytes
     if (original.length > max_bytes) throw new ChatError('payload_too_large')
-    return store(ctx, actor, strip(original))
+    return store(ctx, actor, await strip(original))
   })
 }
 
@@ -67,9 +68,11 @@ const WHY: Record<Exclude<PictureProblem, 'unsupported'>, string> = {
 }
 
 /** @throws ChatError `unsupported_media_type`, `validation_failed` */
-function strip(bytes: Uint8Array): StrippedPicture {
+async function strip(bytes: Uint8Array): Promise<StrippedPicture> {
   try {
-    return stripPicture(bytes)
+    const picture = stripPicture(bytes)
+    if (picture.type === 'image/png') await assertPixels(picture.bytes)
+    return picture
   } catch (error) {
     if (!(error instanceof PictureError)) throw error
     if (error.problem !== 'unsupported') throw invalid(WHY[error.problem])

@@ -47,7 +47,7 @@ export function stripPng(bytes: Buffer): Buffer {
 }
 
 /** The chunks up to the end of the picture. @throws PictureError */
-function* readChunks(bytes: Buffer): Generator<Chunk, void> {
+export function* readChunks(bytes: Buffer): Generator<Chunk, void> {
   for (let at = SIGNATURE_BYTES, count = 0; ; count++) {
     assertWhole(count < MAX_PARTS && bytes.length - at >= FRAME_BYTES)
     const length = bytes.readUInt32BE(at)
