@@ -1,3 +1,5 @@
+import { newId } from '../core/ids.ts'
+import { currentMicros } from '../core/time.ts'
 import type { Queries } from './database.ts'
 import { keyLives } from './live-keys.ts'
 import { type Micros, type Sql, sql } from './sql.ts'
@@ -12,6 +14,12 @@ export interface DisabledWebhook {
   host: string
   user_id: string | null
   bot_id: string | null
+}
+
+/** The details of that entry: the host alone, as the path of the URL may be a secret. */
+export function endedDetail(reason: string, { host, user_id, bot_id }: DisabledWebhook) {
+  const of = bot_id ?? user_id
+  return { host, ...(of !== null && { user_id: of }), changed: ['status'], reason }
 }
 
 /**
@@ -37,11 +45,24 @@ export function listEnabledWebhooks(db: Queries, userId: string): Promise<Disabl
 }
 
 /**
- * Disables the webhooks of a copy, which the original calls as well, and drops what waits to be sent again.
+ * Disables the webhooks of a copy, which the original calls as well, and drops what waits to be sent again. A node logs the entries of
+ * the audit log when it starts.
  *
  * @returns their number
  */
 export async function disableRestored(tx: Queries): Promise<number> {
   await tx.run(sql`DELETE FROM webhook_deliveries WHERE status = 'pending'`)
-  return tx.run(sql`UPDATE webhooks SET ${toDisabled('restored', null)} WHERE status <> 'disabled'`)
+  const disabled = await tx.all<DisabledWebhook>(
+    sql`UPDATE webhooks SET ${toDisabled('restored', null)} WHERE status <> 'disabled'
+      RETURNING id, host, user_id, bot_id`,
+  )
+  for (const webhook of disabled) {
+    const detail = endedDetail('restored', webhook)
+    await tx.run(
+      sql`INSERT INTO audit_log (id, at, act, subject_id, detail, unlogged, about_id)
+            VALUES (${newId()}, ${currentMicros()}, 'webhook.changed', ${webhook.id}, ${JSON.stringify(detail)}, 1,
+                    ${detail.user_id ?? null})`,
+    )
+  }
+  return disabled.length
 }

@@ -64,7 +64,8 @@ const ACTS: Record<AuditAct, string> = {
     'An administrator revoked the invite of a newcomer, the subject; with a `count`, the invites ended whose maker, the subject, had lost the right to make them.',
   'newcomer.signed_up': 'A newcomer signed up with an invite of an administrator.',
   'user.created': 'An administrator created a user.',
-  'user.changed': 'An administrator changed an account; `detail` has the changed fields and the new roles.',
+  'user.changed':
+    'An administrator changed an account, or an owner a bot; `detail` has the changed fields and the new roles.',
   'user.unlocked': 'The failed sign-ins of a user were forgotten.',
   'user.disabled': 'A user was disabled.',
   'user.enabled': 'A disabled user was enabled.',

@@ -1,7 +1,7 @@
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { disableOfLostKeys } from '../../storage/disabled-webhooks.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { webhookEnded } from '../audit/rules.ts'
+import { webhookEnded } from '../audit/ended-webhooks.ts'
 import type { AuditActor } from '../audit/store.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { byActor } from '../../accounts/audit/rules.ts'
 import { photosOf } from '../../accounts/users/photos.ts'
 import { lockUser } from '../../accounts/users/store.ts'
 import { findOwnerId } from '../../accounts/users/store-bots.ts'
@@ -11,7 +12,7 @@ import { useCase } from '../../core/use-case.ts'
 import { spendCommand } from '../../limits/spending.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
-import { lockWithRight, requireMember } from '../memberships/access.ts'
+import { lockWithRight, requireMember, requireReader } from '../memberships/access.ts'
 import { assertCommands, assertValues } from './rules.ts'
 import {
   type BotCommand,
@@ -68,6 +69,9 @@ export const setOfBot = useCase({
     return store(ctx, { bot_id: botId, commands, is_everywhere: false }, async (tx) => {
       await lockUser(tx, botId)
       await assertOwn(tx, actor, botId)
+      const before = await findCommandsOf(tx, botId)
+      if ((before?.commands ?? '[]') === JSON.stringify(commands)) return
+      tx.audit({ act: 'user.changed', ...byActor(actor), subject_id: botId, detail: { changed: ['commands'] } })
     })
   },
 })
@@ -125,7 +129,7 @@ export const list = useCase({
   takes: ['actor', 'conversation_id'],
   errors: ['not_found', 'forbidden'],
   run: async (ctx, actor, conversationId): Promise<Commands> => {
-    await requireMember(ctx, ctx.db, actor, conversationId)
+    await requireReader(ctx, ctx.db, actor, conversationId)
     const photos = photosOf(ctx.config)
     const programs = await listOffered(ctx, ctx.db, conversationId)
     return {
@@ -153,7 +157,7 @@ export const invoke = useCase({
     const keyed = key === undefined ? undefined : { user_id: actor.user_id, key, request }
     const earlier = keyed && (await findEarlier(ctx, ctx.db, keyed))
     if (earlier !== undefined) return { invocation_id: earlier, ...REPLAYED }
-    await requireMember(ctx, ctx.db, actor, conversationId)
+    await requireMember(ctx, ctx.db, actor, conversationId, { act: 'post' })
     await spendCommand(ctx, actor.user_id)
     return ctx.write(async (tx) => {
       const { at } = await lockWithRight(ctx, tx, actor, { conversation_id: conversationId }, 'post')

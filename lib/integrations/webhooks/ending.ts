@@ -1,4 +1,4 @@
-import { webhookEnded } from '../../accounts/audit/rules.ts'
+import { webhookEnded } from '../../accounts/audit/ended-webhooks.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import { notifyOfWebhook } from '../../chat/notifications/of-service.ts'
 import type { Context } from '../../context.ts'

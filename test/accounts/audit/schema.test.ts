@@ -186,7 +186,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'attachments.openThumbnail': 'reads',
   'attachments.openLink': 'reads',
   'commands.set': 'a part of the application says what it can do',
-  'commands.setOfBot': 'a list of what a bot can do, which its participants read',
+  'commands.setOfBot': ['user.changed'],
   'commands.listOfBot': 'reads',
   'commands.list': 'reads',
   'commands.invoke': 'a call, of which the program hears for minutes',

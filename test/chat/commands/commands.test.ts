@@ -59,6 +59,15 @@ describeOnEachDatabase('commands', (openUrl) => {
   const position = async (actor: Actor) => (await service.chat.feed.read(actor)).position
   const call = { name: 'deploy', options: { version: '42' } }
 
+  it('are in the audit log where they change', async () => {
+    const { bot: made } = await ada.bots.create({ username: 'audited' })
+    for (let n = 0; n < 2; n++) await ada.commands.setOfBot(made.id, { commands: [DEPLOY as never] })
+    const { entries } = await service.chat.audit.list(OPERATOR, { act: 'user.changed' })
+    expect(entries.filter(({ subject_id }) => subject_id === made.id)).toMatchObject([
+      { actor_id: ada.id, detail: { changed: ['commands'] } },
+    ])
+  })
+
   it('are set by the owner or the bot itself, and listed with their bot where it participates', async () => {
     const conversation_id = await open()
     const { commands } = await grace.commands.list(conversation_id)

@@ -130,6 +130,7 @@ describeService(
         () => reader.presence.setTyping({ conversation_id, seconds: 5 }),
         () => reader.conversations.rename(conversation_id, { title: 'x' }),
         () => reader.participants.remove(conversation_id, ada.id),
+        () => reader.commands.invoke(conversation_id, { bot_id: ada.id, name: 'deploy' }),
       ]
       for (const write of writes) await expect(write()).rejects.toMatchObject({ code: 'forbidden', reason: 'role' })
       const owns = [

@@ -35,6 +35,16 @@ async function stateOf(url: string) {
   const rows = await listWebhooks(db, { all: true })
   const row = await db.get<{ count: number }>(sql`SELECT count(*) AS count FROM webhook_deliveries`)
   const findings = (await checkWebhooks(config, db, 1000)).map(({ code }) => code)
+  const audited = await db.all<{ subject_id: string; detail: string }>(
+    sql`SELECT subject_id, detail FROM audit_log WHERE detail LIKE '%"restored"%'`,
+  )
+  expect(audited.map(({ subject_id, detail }) => ({ subject_id, ...JSON.parse(detail) }))).toEqual(
+    rows.flatMap(({ id, disabled_reason }) =>
+      disabled_reason === 'restored'
+        ? { subject_id: id, host: 'receiver.example', changed: ['status'], reason: 'restored' }
+        : [],
+    ),
+  )
   await service.close()
   return { states: rows.map(({ disabled_reason }) => disabled_reason), waiting: Number(row!.count), findings }
 }
