@@ -94,6 +94,7 @@ import * as mcp from './mcp/handle.ts'
 import * as merging from './merging/service.ts'
 import * as completions from './openai-api/completions/service.ts'
 import * as responseConversations from './openai-api/conversations/service.ts'
+import * as streamedResponses from './openai-api/responses/responses.ts'
 import * as responses from './openai-api/responses/service.ts'
 import * as compat from './openai-api/service.ts'
 import * as capabilities from './ops/capabilities/service.ts'
@@ -241,6 +242,7 @@ export const FUNCTIONS = {
   answers: { wait: awaitedAnswer.wait },
   feed: { read: webhookFeed.read },
   mcp: { handle: mcp.handle },
+  responses: { create: streamedResponses.create, get: streamedResponses.get },
   uiChats: { send: uiResponses.send, resume: uiResponses.resume },
   runs: { start: runResponses.start, connect: runResponses.connect },
   ops: {
@@ -262,25 +264,19 @@ export const LOOPS = { events: { follow: events.follow, followAll: events.follow
 /** The functions that need no started service: an operator examines one that does not start. */
 const ANYTIME: readonly unknown[] = [ops.metrics, probes.probe]
 
+const takes = (names: readonly string[], ...runs: unknown[]) => runs.map((run) => [run, names] as const)
+
 /** The arguments of functions and loops that are checked as those of use-cases. */
 const TAKES = new Map<unknown, readonly string[]>([
-  [avatars.setAvatar, ['actor']],
-  [avatars.openAvatar, ['key']],
-  [uploading.putPart, ['actor', 'attachment_id']],
-  [files.upload, ['actor', 'conversation_id']],
-  [reading.open, ['actor', 'attachment_id']],
-  [reading.openThumbnail, ['actor', 'attachment_id']],
-  [links.openLink, ['token']],
-  [streamWriting.stream, ['actor', 'conversation_id']],
-  [newMessages.wait, ['actor']],
-  [awaitedAnswer.wait, ['actor', 'message_id']],
-  [probes.probe, ['actor']],
-  [mcp.handle, ['request', 'actor']],
-  [webhookFeed.read, ['actor']],
-  [uiResponses.send, ['actor']],
-  [uiResponses.resume, ['actor']],
-  [events.follow, ['actor', 'conversation_id']],
-  [events.followAll, ['actor']],
+  ...takes(['actor'], avatars.setAvatar, newMessages.wait, probes.probe, webhookFeed.read, events.followAll),
+  ...takes(['actor'], streamedResponses.create, uiResponses.send, uiResponses.resume),
+  ...takes(['actor', 'attachment_id'], uploading.putPart, reading.open, reading.openThumbnail),
+  ...takes(['actor', 'conversation_id'], files.upload, streamWriting.stream, events.follow),
+  ...takes(['actor', 'message_id'], awaitedAnswer.wait),
+  ...takes(['actor', 'response_id'], streamedResponses.get),
+  ...takes(['key'], avatars.openAvatar),
+  ...takes(['token'], links.openLink),
+  ...takes(['request', 'actor'], mcp.handle),
 ])
 
 // biome-ignore lint/suspicious/noExplicitAny: arguments are contravariant, so no other type takes every function.

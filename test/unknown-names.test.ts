@@ -90,6 +90,7 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'Chat.events.followAll(options)': (bad) => first(chat.events.followAll(ada, bad)),
   'Chat.feed.read(options)': (bad) => chat.feed.read(ada, bad),
   'Chat.messages.wait(options)': (bad) => chat.messages.wait(ada, Object.assign({ after: 'now' }, bad)),
+  'Chat.responses.get(options)': (bad) => chat.responses.get(ada, 'x', bad),
   'Chat.uiChats.resume(options)': (bad) => chat.uiChats.resume(ada, 'x', bad),
   'Chat.answers.wait(options)': (bad) => chat.answers.wait(ada, 'x', bad),
   'Chat.ops.fsck(options)': (bad) => chat.ops.fsck(bad),

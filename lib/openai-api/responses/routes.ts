@@ -6,6 +6,7 @@ import { DeletedResponseObject, ItemList, ResponseObject } from './schema.ts'
 import { ResponseEvent } from './schema-events.ts'
 import { ResponseInput } from './schema-input.ts'
 import * as service from './service.ts'
+import * as streams from './service-streams.ts'
 
 const COMMON = { tag: 'Compatibility', access: 'session', by_token: true, is_protocol: true } as const
 const ONE = { ...COMMON, params: { response_id: OpenAiId } } as const
@@ -22,11 +23,11 @@ export const create = route({
   example: { input: 'Why is the sky blue?' },
   output: ResponseObject,
   pieces: ResponseEvent,
-  errors: service.create.errors,
+  errors: streams.openCreate.errors,
   waits: true,
   response_headers: { 'X-Accel-Buffering': 'maybe' },
   handler: ({ chat, actor, body, headers, gone }) =>
-    service.ask(contextOf(chat), actor, { body, key: headers.get('idempotency-key'), signal: gone() }),
+    streams.ask(contextOf(chat), actor, { body, key: headers.get('idempotency-key'), signal: gone() }),
 })
 
 export const get = route({
@@ -39,7 +40,7 @@ export const get = route({
   output: ResponseObject,
   pieces: ResponseEvent,
   response_headers: { 'X-Accel-Buffering': 'maybe' },
-  run: service.get,
+  run: streams.openGet,
 })
 
 export const cancel = route({

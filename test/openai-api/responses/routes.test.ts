@@ -6,7 +6,7 @@ import { ANY, call, type Script, useServices } from '../../assistant/runs/world.
 import { checkedFetch } from '../../support/answers.ts'
 import { createPuppet } from '../../support/assistant.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { type Person, startService, type TestService } from '../../support/service.ts'
+import { codeOf, type Person, startService, type TestService } from '../../support/service.ts'
 
 describeOnEachDatabase('responses', (openUrl) => {
   const servers = useServices(openUrl)
@@ -345,6 +345,30 @@ describeOnEachDatabase('responses', (openUrl) => {
   ] as const)('refuse what is asked for: %#', async (body, status, param) => {
     const { openai } = await startPuppet()
     await expect(openai.responses.create(body as never)).rejects.toMatchObject({ status, param })
+  })
+
+  it('are functions in the process, which return a response where they stream', async () => {
+    const { service, ada, puppet } = await startPuppet()
+    const actor = await service.chat.users.actor(ada.id)
+    const { responses } = service.chat
+    const events = (response: unknown) => {
+      expect((response as Response).headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+      return (response as Response).text()
+    }
+    const first = await responses.create(actor, { input: 'Why?', stream: true })
+    const answer = await puppet.asked()
+    answer.say('Because.')
+    answer.end()
+    const all = await events(first)
+    expect(all).toContain('event: response.completed')
+    const id = /resp_\w+/.exec(all)![0]
+    expect(await events(await responses.get(actor, id, { stream: true }))).toBe(all)
+    expect(await events(await responses.get(actor, id, { stream: true, starting_after: 1 }))).toBe(
+      all.slice(all.indexOf('event: response.output_item.added')),
+    )
+    expect(await responses.get(actor, id)).toMatchObject({ object: 'response', id, status: 'completed' })
+    expect(await responses.create(actor, { input: 'And?', background: true })).toMatchObject({ object: 'response' })
+    expect(await codeOf(responses.get(actor, id, { starting_after: 1 }))).toBe('validation_failed')
   })
 
   it('refuse starting_after without stream, and below 0', async () => {
