@@ -13,7 +13,7 @@ export function addStreamed(message: Message, row: MessageRow): void {
   const answered_id = row.invoked_by ?? row.answered_id
   if (answered_id && isStreamed(row)) message.requested_by = answered_id
   if (finish_reason) message.finish_reason = finish_reason
-  if (failure) message.failure = failure
+  if (failure && !row.deleted_at) message.failure = failure
   const parts = row.deleted_at ? undefined : shownParts(row)
   if (parts) message.parts = parts
 }

@@ -181,7 +181,7 @@ function addAnswer(message: Message, row: MessageRow): void {
   if (row.prompt !== null && !row.deleted_at) message.prompt = row.prompt
   if (row.posted_by && !isAnonymous(row)) message.requested_by = row.posted_by
   if (row.finish_reason) message.finish_reason = row.finish_reason
-  if (row.failure) message.failure = row.failure
+  if (row.failure && !row.deleted_at) message.failure = row.failure
   if (row.variant_of) message.variant_of = row.variant_of
   if (row.assistant) message.assistant = row.assistant
   if (row.usage) message.usage = JSON.parse(row.usage) as Usage

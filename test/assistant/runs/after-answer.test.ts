@@ -89,8 +89,8 @@ describeOnEachDatabase('an answer about which the host is asked', (openUrl) => {
     const { message_id, untilEnded } = await ask({ ada: grace, conversation_id })
     await hook.decide(withdraw)
     const message = await untilEnded()
-    expect(message).toMatchObject({ status: 'failed', failure: 'refused', content: '' })
-    expect([message.deleted_at, message.parts, message.attachments]).toEqual([expect.any(String), undefined, undefined])
+    expect(message).toMatchObject({ status: 'failed', deleted_at: expect.any(String), content: '' })
+    expect([message.failure, message.parts, message.attachments]).toEqual([undefined, undefined, undefined])
     const { delete_reason } = await ada.messages.get(message_id)
     expect([delete_reason, message.delete_reason]).toEqual(times(2, () => 'It names a customer.'))
     expect((await eventsOf(service, message_id)).slice(-3)).toEqual([
@@ -106,7 +106,11 @@ describeOnEachDatabase('an answer about which the host is asked', (openUrl) => {
     })
     await isSound(service)
     await ada.messages.restore(message_id)
-    expect(await grace.messages.get(message_id)).toMatchObject({ status: 'failed', content: 'Because it is so.' })
+    expect(await grace.messages.get(message_id)).toMatchObject({
+      status: 'failed',
+      failure: 'refused',
+      content: 'Because it is so.',
+    })
   })
 
   it('is held: readers get nothing of it before the hook has seen the whole, and then the whole', async () => {
@@ -140,7 +144,7 @@ describeOnEachDatabase('an answer about which the host is asked', (openUrl) => {
   })
 
   it.each<[string, ScriptedOptions['script'], AnswerVerdict | 'unasked', object]>([
-    ['is withdrawn', everything, withdraw, { status: 'failed', failure: 'refused' }],
+    ['is withdrawn', everything, withdraw, { status: 'failed', delete_reason: 'It names a customer.' }],
     [
       'fails',
       () => ['Because', Promise.reject(new AnswerFailure('provider_busy'))],
@@ -190,7 +194,7 @@ describeOnEachDatabase('an answer about which the host is asked', (openUrl) => {
     const { hook, service } = await startHeld({ script: twoSteps, tools: { tool } })
     const { untilEnded, calls } = await askIn(service)
     await hook.decide(withdraw)
-    expect(await untilEnded()).toMatchObject({ failure: 'refused' })
+    expect(await untilEnded()).toMatchObject({ status: 'failed', delete_reason: 'It names a customer.' })
     expect([runs, await calls()]).toEqual([0, []])
     const silent = await startHeld({ script: ({ step }) => (step === 1 ? [call('tool')] : ['Yes.']) })
     const second = await askIn(silent.service)

@@ -8,7 +8,7 @@ import type { BodyProps } from './message-body.tsx'
 
 /** What is shown in the place of a deleted message, which some may restore. */
 export function Tombstone({
-  message: { id, role, author_user_id, requested_by, failure },
+  message: { id, role, status, author_user_id, requested_by },
   user_id,
   can,
   isFrozen,
@@ -19,8 +19,9 @@ export function Tombstone({
   const author = author_user_id ?? requested_by
   // The text of an erased user is gone.
   const isKept = author !== undefined || role === 'system'
-  // What a hook has withdrawn is not brought back by those who had it. Whether a moderator has deleted it, no read tells them.
-  const isOwn = author === user_id && failure !== 'refused'
+  // An answer that a hook has withdrawn has failed: who asked does not bring it back. Whether a moderator has deleted a message, no
+  // read tells its author.
+  const isOwn = author === user_id && !(role === 'assistant' && status === 'failed')
   const isRefused = error instanceof ChatError && error.status === 403
   const mayRestore = (isKept && can.has('moderate')) || (isOwn && mayWrite(can) && !isFrozen && !isRefused)
   return (
