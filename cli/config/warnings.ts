@@ -1,4 +1,5 @@
 import { type Config, ConfigError } from '../../lib/config/parse.ts'
+import { OF_PERSONS } from '../../lib/core/access.ts'
 import { isLoopback, isThisMachine } from '../../lib/core/addresses.ts'
 import type { FindingCode } from '../doctor/findings.ts'
 
@@ -15,7 +16,7 @@ export function listWarnings(config: Config): string[] {
 }
 
 /** The settings that are allowed but seldom intended, each with a remedy. */
-export function configWarnings({ server, security, features, well_known }: Config): ConfigWarning[] {
+export function configWarnings({ server, security, features, well_known, access }: Config): ConfigWarning[] {
   const { public_url = '' } = server
   const warnings: [applies: boolean, warning: ConfigWarning][] = [
     [
@@ -83,9 +84,20 @@ export function configWarnings({ server, security, features, well_known }: Confi
         remedy: 'Set features.well_known = true, or remove the documents.',
       },
     ],
+    ...OF_PERSONS.flatMap((right): [boolean, ConfigWarning][] => [
+      [access[right] === 'everyone', refusedToGuests(`access.${right} = everyone`, 'members')],
+      [access.roles.guest?.[right] === true, refusedToGuests(`access.roles.guest.${right} = true`, 'false')],
+    ]),
   ]
   return warnings.flatMap(([applies, warning]) => (applies ? warning : []))
 }
+
+/** A setting that gives guests what no guest has. */
+const refusedToGuests = (setting: string, instead: string): ConfigWarning => ({
+  code: 'access.guest_rights',
+  message: `${setting} gives guests nothing: no guest has this right.`,
+  remedy: `Leave it out, or set it to ${instead}.`,
+})
 
 /** @throws ConfigError with every warning, under `--strict` */
 export function refuseIfStrict(warnings: string[], { strict }: { strict?: boolean | undefined }): void {

@@ -95,6 +95,7 @@ export const FINDINGS = [
   'users.reserved_name',
   'users.assistant_name',
   'access.unknown_roles',
+  'access.guest_rights',
   'guests.unknown_contacts',
   'webhooks.secret_lost',
   'webhooks.failing',

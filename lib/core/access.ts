@@ -107,7 +107,7 @@ export function reachOf(access: Access, roles: readonly Role[], right: ServiceRi
 }
 
 /** What no guest may, whatever is configured: what guests make would have no person who answers for it. */
-const OF_PERSONS: readonly ServiceRight[] = ['create_conversations', 'keys']
+export const OF_PERSONS: readonly ServiceRight[] = ['create_conversations', 'keys']
 
 /** How far a right goes of an actor; the operator and system actors are not asked. */
 export function reachFor(access: Access, actor: Actor, right: ServiceRight): Reach | undefined {
@@ -151,6 +151,9 @@ export function mayGive(access: Access, role: string, right: 'manage' | 'add' | 
 export function hasEveryRight(access: Access, role: string, other: string): boolean {
   return [...(access.participant.get(other) ?? [])].every((each) => hasRight(access, role, each))
 }
+
+/** Whether a role has no right that a member does not have: a guest can have it. */
+export const isAtMostMember = (access: Access, role: string) => hasEveryRight(access, 'member', role)
 
 /** An actor with the actor's role in a conversation. */
 export interface ActorInConversation {

@@ -84,6 +84,16 @@ describeService('feedback and marks', (service) => {
     expect(await ada.messages.get(message_id)).toHaveProperty('feedback')
   })
 
+  it('neither changes nor ends in a frozen conversation', async () => {
+    const { ada, grace, conversation_id, message_id } = await startAnswer()
+    await grace.feedback.set(message_id, { rating: 'up' })
+    await ada.conversations.rename(conversation_id, { frozen: true })
+    const frozen = { code: 'conflict', reason: 'frozen' }
+    await expect(grace.feedback.set(message_id, { rating: 'down' })).rejects.toMatchObject(frozen)
+    await expect(grace.feedback.remove(message_id)).rejects.toMatchObject(frozen)
+    expect(await grace.messages.get(message_id)).toMatchObject({ feedback: { rating: 'up' } })
+  })
+
   it('ends with the account of its user', async () => {
     const { ada, grace, message_id } = await startAnswer()
     await grace.feedback.set(message_id, { rating: 'down' })

@@ -50,6 +50,7 @@ describeOnEachDatabase('guests', (openUrl) => {
   const [service, node] = setUpNodes(async () =>
     startNodes(await openUrl(), {
       config: {
+        access: { participant_roles: { cheering: { rights: ['react'] }, inviting: { rights: ['post', 'invite'] } } },
         guests: { enabled: true, contacts: ['ada', 'nobody', 'Grace'], per_ip_per_hour: 10_000, messages_per_min: 3 },
         server: { cors: { token_origins: [ORIGIN] } },
         log: { requests: 'all' },
@@ -203,6 +204,9 @@ describeOnEachDatabase('guests', (openUrl) => {
       service.chat.participants.changeRole(boss, conversation_id, guest.user.id, { role })
     expect(await failureOf(change('moderator'))).toEqual(conflict)
     await change('viewer')
+    expect(await failureOf(change('inviting'))).toEqual(conflict)
+    await change('cheering')
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
     const { conversation_id: direct } = await service.chat.conversations.direct(boss, { user_id: guest.user.id })
     expect((await guest.client.conversations.get(direct)).participants.map(({ role }) => role)).toEqual([
       'owner',

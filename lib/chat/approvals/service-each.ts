@@ -31,7 +31,7 @@ export const decideEach = useCase({
     const [first] = await findApprovals(ctx.db, ids.slice(0, 1))
     if (first?.message_id !== messageId) throw new ChatError('not_found')
     const { conversation_id } = first
-    await requireMember(ctx, ctx.db, actor, conversation_id)
+    await requireMember(ctx, ctx.db, actor, conversation_id, {})
     await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id })
       const rows = await findApprovals(tx, ids)

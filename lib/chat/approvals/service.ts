@@ -138,7 +138,7 @@ export const decide = useCase({
     const ids = typeof callIds === 'string' ? [callIds] : [...new Set(callIds)]
     const [first] = await findApprovals(ctx.db, ids.slice(0, 1))
     const { conversation_id } = first ?? {}
-    await requireMember(ctx, ctx.db, actor, conversation_id)
+    await requireMember(ctx, ctx.db, actor, conversation_id, {})
     await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversation_id! })
       await decideCalls(ctx, tx, actor, { ids, place, ...decision })

@@ -1,11 +1,12 @@
 import type { Context } from '../../context.ts'
-import { assertMayWrite } from '../../core/access.ts'
+import { assertMayWrite, toRefused } from '../../core/access.ts'
 import { type Actor, assertAdmin, assertUser } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fit } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findAnswer } from '../answers/store.ts'
 import { requireReader } from '../memberships/access.ts'
+import { findConversation } from '../memberships/store-conversations.ts'
 import { FeedbackInput, type FeedbackPage, FeedbackQuery } from './schema.ts'
 import { deleteFeedback, listFeedback, putFeedback } from './store.ts'
 
@@ -13,7 +14,7 @@ import { deleteFeedback, listFeedback, putFeedback } from './store.ts'
  * Stores what the actor thinks of an answer, instead of what the actor thought before. Only administrators read it.
  *
  * @throws ChatError `not_found`; `forbidden` for a `read_only` user; `message_deleted`; `conflict` for a message that is no answer of
- *   the assistant
+ *   the assistant, and in a frozen conversation
  */
 export const set = useCase({
   takes: ['actor', 'message_id'],
@@ -46,6 +47,7 @@ async function assertRatable(ctx: Context, actor: Actor, messageId: string): Pro
   const answer = await findAnswer(ctx.db, messageId)
   await requireReader(ctx, ctx.db, actor, answer?.conversation_id)
   assertMayWrite(ctx.access, actor)
+  if ((await findConversation(ctx.db, answer!.conversation_id))?.frozen_at) throw toRefused({ reason: 'frozen' })
   if (answer!.deleted_at) throw new ChatError('message_deleted')
   if (answer!.role !== 'assistant')
     throw new ChatError('conflict', { message: 'Only answers of the assistant are rated.' })

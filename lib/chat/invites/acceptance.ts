@@ -7,7 +7,7 @@ import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { reviewJoin } from '../hooks/before.ts'
-import { join } from '../memberships/join.ts'
+import { assertHoldable, join } from '../memberships/join.ts'
 import { findMembership } from '../memberships/store.ts'
 import { lockConversation } from '../memberships/store-locks.ts'
 import { closedReason, type Issuer, signsUp } from './rules.ts'
@@ -48,6 +48,7 @@ export async function acceptAs(
   if (!(await takeUse(tx, invite.id, { signups: isSignup ? 1 : 0 }))) throw new ChatError('invite_used')
   const at = Math.max(ctx.now(), clock + 1)
   tx.advanceClock(conversation_id, at)
+  await assertHoldable(ctx, tx, user.id, invite.role)
   await join(tx, conversation_id, { user, role: invite.role, at, by })
   const detail = { conversation_id, role: invite.role }
   tx.audit({ act: 'invite.accepted', ...by, subject_id: invite.id, conversation_id, detail })

@@ -1,5 +1,7 @@
 import type { AuditActor } from '../../accounts/audit/store.ts'
 import { findUser } from '../../accounts/users/store.ts'
+import type { Context } from '../../context.ts'
+import { isAtMostMember } from '../../core/access.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -11,18 +13,17 @@ import { findConversation } from './store-conversations.ts'
 
 /**
  * Makes a user a participant and publishes an event, in a transaction that has locked the conversation. After the
- * commit the caller calls `ctx.streams.presence.introduce`.
+ * commit the caller calls `ctx.streams.presence.introduce`. For a role that is given, it first calls {@link assertHoldable}.
  *
  * @param change.by the actor that adds the participant
  * @returns false if the user was a participant already
- * @throws ChatError `conflict` for a guest as more than a member, for a bot as an owner, for a third participant of a conversation that is not a group, and in a frozen one
+ * @throws ChatError `conflict` for a third participant of a conversation that is not a group, and in a frozen one
  */
 export async function join(
   tx: Tx,
   conversationId: string,
   { user, role, at, by }: { user: { id: string }; role: ParticipantRole; at: Micros; by: AuditActor },
 ): Promise<boolean> {
-  await assertHoldable(tx, user.id, role)
   if (!(await insertParticipant(tx, conversationId, { user_id: user.id, role, joined_at: at }))) return false
   const { is_group, participant_count, frozen_at } = (await findConversation(tx, conversationId))!
   if (frozen_at !== null) throw new ChatError('conflict', { reason: 'frozen' })
@@ -34,12 +35,14 @@ export async function join(
   return true
 }
 
-/** The roles of guests in conversations. */
-const ROLES_OF_GUESTS: readonly string[] = ['member', 'viewer']
-
-/** @throws ChatError `conflict` for a role that is no guest's, of a guest, and for that of an owner, of a bot */
-export async function assertHoldable(tx: Queries, userId: string, role: ParticipantRole): Promise<void> {
-  if (ROLES_OF_GUESTS.includes(role)) return
+/** @throws ChatError `conflict` for a guest in a role with a right that a member does not have, and for a bot as an owner */
+export async function assertHoldable(
+  { access }: Pick<Context, 'access'>,
+  tx: Queries,
+  userId: string,
+  role: ParticipantRole,
+): Promise<void> {
+  if (isAtMostMember(access, role)) return
   const kind = (await findUser(tx, userId))?.kind
   if (kind === 'guest')
     throw new ChatError('conflict', { reason: 'guest', message: 'A guest is at most a member of a conversation.' })

@@ -127,6 +127,7 @@ async function addTo(
     }
     if (!user || user.disabled_at || (await isOfService(tx, user.id)))
       throw new ChatError('not_found', { message: 'There is no such user.' })
+    await assertHoldable(ctx, tx, user.id, input.role)
     const joined = await join(tx, conversationId, { user, role: input.role, at: place.at, by: byActor(actor) })
     if (!joined) throw new ChatError('already_participant')
     const { id: user_id, username, display_name, avatar_url, kind } = user
@@ -182,7 +183,7 @@ export const changeRole = useCase({
       if ([role, other.role].some((each) => hasRight(ctx.access, each, 'delete'))) refuseKeys(actor)
       assertMayGive(ctx.access, { ...place, actor }, 'manage', other.role, role)
       refuseDirect(place, 'both own it')
-      await assertHoldable(tx, userId, role)
+      await assertHoldable(ctx, tx, userId, role)
       if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)
       await updateRole(tx, conversationId, userId, role)
       if (role !== other.role) {

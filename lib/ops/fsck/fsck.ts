@@ -1,5 +1,6 @@
 import { listPartitions } from '../../chat/search/store-fts5.ts'
 import type { Context } from '../../context.ts'
+import { isAtMostMember } from '../../core/access.ts'
 import { assertKnown } from '../../core/use-case.ts'
 import { withVisible } from '../../storage/archive/visible.ts'
 import type { Database, Queries } from '../../storage/database.ts'
@@ -78,10 +79,11 @@ export async function fsck(
   options: { repair?: boolean; onProgress?: (name: string, step: number, steps: number) => void } = {},
 ): Promise<Checkup> {
   assertKnown(options, { repair: 0, onProgress: 0 })
-  const { config, db, now } = ctx
+  const { access, config, db, now } = ctx
   const { max_sessions_per_user } = config.session
   const partitions = db.dialect === 'sqlite' ? await listPartitions(db) : []
-  const all = invariants({ dialect: db.dialect, now: now(), max_sessions_per_user, partitions })
+  const roles_beyond_member = [...access.participant.keys()].filter((role) => !isAtMostMember(access, role))
+  const all = invariants({ dialect: db.dialect, now: now(), max_sessions_per_user, partitions, roles_beyond_member })
   let step = 0
   const begin = (name: string) => options.onProgress?.(name, ++step, all.length + FIRST.length)
   const found = await findAll(db, { all, partitions, begin })

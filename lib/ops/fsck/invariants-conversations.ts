@@ -1,15 +1,22 @@
-import { sql } from '../../storage/sql.ts'
+import { join, sql } from '../../storage/sql.ts'
 import type { Invariant } from './invariant.ts'
 
 const SHOWN = sql`is_direct = 1 AND (visibility IS NOT NULL OR auto_join IS NOT NULL)`
 
 /** Participations of guests in other than direct conversations that give more than a guest may have. */
-const BEYOND_GUESTS = sql`role NOT IN ('member', 'viewer')
+const beyondGuests = (roles: readonly string[]) => sql`role IN (${join(
+  roles.map((role) => sql`${role}`),
+  ', ',
+)})
   AND EXISTS (SELECT 1 FROM users u WHERE u.id = participants.user_id AND u.kind = 'guest')
   AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = participants.conversation_id AND c.is_direct = 0)`
 
-/** What holds of each conversation, and of its participants. */
-export const CONVERSATIONS: Invariant[] = [
+/**
+ * What holds of each conversation, and of its participants.
+ *
+ * @param rolesBeyondMember the roles in conversations with a right that a member does not have
+ */
+export const conversationInvariants = (rolesBeyondMember: readonly string[]): Invariant[] => [
   {
     name: 'conversations.clock',
     says: 'The clock of a conversation is not behind its messages and events.',
@@ -51,7 +58,7 @@ export const CONVERSATIONS: Invariant[] = [
   {
     name: 'guest-at-most-member',
     says: 'A guest is at most a member of a conversation, but for direct ones.',
-    find: sql`SELECT user_id AS id FROM participants WHERE ${BEYOND_GUESTS}`,
+    find: sql`SELECT user_id AS id FROM participants WHERE ${beyondGuests(rolesBeyondMember)}`,
     remedy:
       'Only participants can correct it: an owner or admin of the conversation gives the guest the role `member`.',
   },

@@ -1,12 +1,39 @@
 import { PARTITION, toDoc } from '../../chat/search/rules.ts'
 import { partitionTable } from '../../chat/search/store-fts5.ts'
 import type { Dialect } from '../../storage/database.ts'
-import { join, literal, name, type Sql, sql } from '../../storage/sql.ts'
+import { join, literal, NEXT_DOC, name, type Sql, sql } from '../../storage/sql.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
+/** Where the index is kept. */
+const IS_ON = sql`EXISTS (SELECT 1 FROM meta WHERE name = 'search' AND value <> 'off')`
+
 /** Where the index is kept, and filled, and no task removes messages: what is being removed is hidden from the checks. */
-const IS_KEPT = sql`EXISTS (SELECT 1 FROM meta WHERE name = 'search' AND value <> 'off')
+const IS_KEPT = sql`${IS_ON}
   AND NOT EXISTS (SELECT 1 FROM tasks WHERE kind IN ('search.fill', 'conversation.remove', 'user.erase'))`
+
+/** The numbers that several messages have. */
+const SHARED = sql`WHERE doc IS NOT NULL GROUP BY doc HAVING count(*) > 1`
+
+/** All but one of the messages with a number get another one; the index takes in both anew. */
+const UNIQUE: Invariant = {
+  name: 'search-doc-unique',
+  says: 'No two messages have the same number in the search index.',
+  find: sql`SELECT doc AS id FROM messages ${SHARED}`,
+  async repair(tx) {
+    await tx.run(sql`INSERT INTO search_changes (doc, message_id, version)
+      SELECT doc, first_id, 1 FROM (SELECT doc, min(id) AS first_id FROM messages ${SHARED}) AS numbers WHERE ${IS_ON}
+          ON CONFLICT (doc) DO UPDATE SET message_id = excluded.message_id, version = search_changes.version + 1`)
+    const later = sql`SELECT m.id FROM messages m JOIN (SELECT doc, min(id) AS first_id FROM messages ${SHARED}) AS numbers
+      ON numbers.doc = m.doc WHERE m.id <> numbers.first_id`
+    await tx.run(
+      tx.dialect === 'postgresql'
+        ? sql`UPDATE messages SET doc = DEFAULT WHERE id IN (${later})`
+        : sql`UPDATE messages SET doc = given.doc
+                FROM (SELECT id, ${NEXT_DOC} - 1 + row_number() OVER (ORDER BY id) AS doc FROM (${later})) AS given
+               WHERE messages.id = given.id`,
+    )
+  },
+}
 
 /** The SQL that finds messages in the index. */
 interface Indexed {
@@ -65,8 +92,10 @@ export function searchInvariants(dialect: Dialect, partitions: readonly number[]
     ...wrong,
     repair: sql`INSERT INTO search_changes (doc, message_id, version) SELECT m.doc, m.id, 1 FROM messages m WHERE ${wrong.where!}`,
   }
-  if (indexed.docs.length === 0) return [covers]
+  // Its repair comes first: what has a new number is not in the index, which the next one repairs.
+  if (indexed.docs.length === 0) return [UNIQUE, covers]
   return [
+    UNIQUE,
     covers,
     {
       name: 'search-no-ghost',

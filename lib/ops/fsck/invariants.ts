@@ -6,7 +6,7 @@ import { COUNTS } from './counts.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 import { ATTACHMENTS } from './invariants-attachments.ts'
 import { CALLS } from './invariants-calls.ts'
-import { CONVERSATIONS } from './invariants-conversations.ts'
+import { conversationInvariants } from './invariants-conversations.ts'
 import { GRANTS } from './invariants-grants.ts'
 import { MERGED } from './invariants-merging.ts'
 import { notificationInvariants } from './invariants-notifications.ts'
@@ -25,6 +25,8 @@ export interface Circumstances {
   max_sessions_per_user: number | false
   /** The partitions of the search index of SQLite. */
   partitions: readonly number[]
+  /** The roles in conversations with a right that a member does not have. */
+  roles_beyond_member: readonly string[]
 }
 
 /** The time of the oldest event in the conversation of a message `m`: older ones are deleted. */
@@ -70,7 +72,8 @@ const ORPHANS = Object.entries(OWNED).map(
 )
 
 /** Every invariant, in the order of the checks. */
-export function invariants({ dialect, now, max_sessions_per_user, partitions }: Circumstances): Invariant[] {
+export function invariants(circumstances: Circumstances): Invariant[] {
+  const { dialect, now, max_sessions_per_user, partitions, roles_beyond_member } = circumstances
   const positionOf = dialect === 'sqlite' ? sql`instr` : sql`strpos`
   // PostgreSQL sorts a million ids in half of the time in which it groups them; SQLite does not.
   const someTwice =
@@ -205,7 +208,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
     ...ATTACHMENTS,
     ...valueInvariants(dialect),
     ...searchInvariants(dialect, partitions),
-    ...CONVERSATIONS,
+    ...conversationInvariants(roles_beyond_member),
     {
       name: 'invites.signups',
       says: 'An invite has not created more accounts than its uses.',

@@ -28,6 +28,11 @@ describe('warnings', () => {
     [{ security: { password: { bcrypt_cost: 9 } } }, ['security.password.bcrypt_cost']],
     [{ well_known: { entries: { 'security.txt': 'Contact: …' } } }, ['well_known.entries']],
     [{ features: { well_known: true }, well_known: { entries: { 'security.txt': 'Contact: …' } } }, []],
+    [{ access: { keys: 'everyone' as const, post: 'everyone' as const } }, ['access.keys']],
+    [
+      { access: { roles: { guest: { create_conversations: true, upload: true, keys: false } } } },
+      ['access.roles.guest.create_conversations'],
+    ],
   ])('of %j are %j', (input, keys) => {
     expect(listWarnings(parseConfig(input)).map((warning) => warning.split(' ')[0])).toEqual(keys)
   })

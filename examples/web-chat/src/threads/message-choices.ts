@@ -54,6 +54,7 @@ export function useMessageChoices(
   }
 
   const rating = ratingOf(message)
+  const mayRate = message.role === 'assistant' && isComplete && !isFrozen
   const choices: (MessageChoice | false)[] = [
     can.has('reply') &&
       isComplete && { name: 'reply', icon: 'reply', text: messages.reply, isAtHand: true, act: () => onReply(message) },
@@ -89,20 +90,18 @@ export function useMessageChoices(
         text: messages.ask_again,
         act: attempt(() => askAgain(store, message, onThread === undefined)),
       },
-    message.role === 'assistant' &&
-      isComplete && {
-        name: 'good',
-        icon: 'good',
-        text: rating === 'up' ? messages.take_back_good : messages.good_answer,
-        act: attempt(() => rate(client, message, 'up')),
-      },
-    message.role === 'assistant' &&
-      isComplete && {
-        name: 'poor',
-        icon: 'poor',
-        text: rating === 'down' ? messages.take_back_poor : messages.poor_answer,
-        act: attempt(() => rate(client, message, 'down')),
-      },
+    mayRate && {
+      name: 'good',
+      icon: 'good',
+      text: rating === 'up' ? messages.take_back_good : messages.good_answer,
+      act: attempt(() => rate(client, message, 'up')),
+    },
+    mayRate && {
+      name: 'poor',
+      icon: 'poor',
+      text: rating === 'down' ? messages.take_back_poor : messages.poor_answer,
+      act: attempt(() => rate(client, message, 'down')),
+    },
     onUnread !== undefined && {
       name: 'unread',
       icon: 'bell',
