@@ -2,10 +2,12 @@ import { insertSession } from '../../../lib/accounts/sessions/store.ts'
 import { insertUser } from '../../../lib/accounts/users/store-naming.ts'
 import { insertParticipant } from '../../../lib/chat/memberships/store.ts'
 import { insertConversation, NOT_DIRECT } from '../../../lib/chat/memberships/store-conversations.ts'
+import { setRecount } from '../../../lib/chat/unread/store-recounting.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { digest, newToken } from '../../../lib/core/ids.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { type Chat, createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
+import { MIGRATIONS } from '../../../lib/storage/schema/migrations.ts'
 import { ACCOUNT, urlOf } from './service.ts'
 
 /** A signed-in user. */
@@ -39,6 +41,8 @@ export async function createPeople(
 ): Promise<{ people: Person[]; places: Place[] }> {
   return withChat(database, async (chat) => {
     await chat.setup.run(ACCOUNT)
+    // A service counts what is unread once on a new database, which has no participants yet: not in the middle of what is measured.
+    await contextOf(chat).write((tx) => setRecount(tx, { schema: MIGRATIONS.length }))
     const people = await inBatches(numbers(count), (batch) => addPeople(chat, batch))
     const places = await inBatches(groups, (batch) => addPlaces(chat, people, batch))
     return { people, places }
