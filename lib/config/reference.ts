@@ -31,9 +31,12 @@ export interface ConfigKey {
   reload: boolean | 'credentials'
 }
 
-/** Every key, in the order of the documentation. */
-export function configKeys(): ConfigKey[] {
-  return keysOf(ROOT, '')
+let keys: readonly ConfigKey[] | undefined
+
+/** Every key, in the order of the documentation. Read from the schemas once: a start asks for each variable that is set. */
+export function configKeys(): readonly ConfigKey[] {
+  keys ??= keysOf(ROOT, '')
+  return keys
 }
 
 /** A copy to print: secrets are masked, in a URL only the password, and in a header all but its name. */

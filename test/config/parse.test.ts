@@ -409,6 +409,10 @@ describe('parseConfig', () => {
 })
 
 describe('configKeys', () => {
+  it('reads the schemas once: a start asks for each variable that is set', () => {
+    expect(configKeys()).toBe(configKeys())
+  })
+
   it('describes each key once, with a reason', () => {
     const keys = configKeys()
     expect(new Set(keys.map(({ key }) => key)).size).toBe(keys.length)
