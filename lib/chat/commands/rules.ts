@@ -10,10 +10,10 @@ import type { BotCommand, CommandOption, CommandValues } from './schema.ts'
 export function assertCommands(commands: readonly BotCommand[]): void {
   assertDistinct(commands, 'commands')
   for (const [n, { options = [] }] of commands.entries()) {
-    assertDistinct(options, `commands.${n}.options`)
+    assertDistinct(options, `commands[${n}].options`)
     for (const [index, option] of options.entries())
       if (option.choices?.some((choice) => !isOfType(option, choice)))
-        throw refusal(`commands.${n}.options.${index}.choices`, 'must be of the type of the option')
+        throw refusal(`commands[${n}].options[${index}].choices`, 'must be of the type of the option')
   }
 }
 

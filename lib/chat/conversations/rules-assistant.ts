@@ -10,7 +10,7 @@ export function assertAssistants(
 ): void {
   const allowed = Array.isArray(policy?.assistants) ? policy.assistants : []
   const named = [
-    ...allowed.map((key, n) => ({ path: `policy.assistants.${n}`, key })),
+    ...allowed.map((key, n) => ({ path: `policy.assistants[${n}]`, key })),
     ...(assistant?.key === undefined ? [] : [{ path: 'assistant.key', key: assistant.key }]),
   ]
   const errors = named.flatMap(({ path, key }) =>

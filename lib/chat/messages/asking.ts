@@ -143,7 +143,7 @@ function namedBy(
   const keys = input.mentions?.assistants ?? []
   if (keys.length > 0) {
     if (isHook(actor)) throw new ChatError('forbidden', { reason: 'role' })
-    const assistants = keys.map((key, n) => requireAssistant(ctx.assistants, `mentions.assistants.${n}`, key))
+    const assistants = keys.map((key, n) => requireAssistant(ctx.assistants, `mentions.assistants[${n}]`, key))
     assertMay(ctx.access, by, 'ask')
     for (const assistant of assistants) {
       const refused = refusalToAsk(assistant, by)

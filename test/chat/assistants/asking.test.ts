@@ -126,6 +126,8 @@ describeOnEachDatabase('several assistants', (openUrl) => {
     expect(await failing(ada, { assistant: 'nobody' })).toBe('validation_failed')
     expect(await failing(ada, { role: 'user', assistant: 'helper' })).toBe('validation_failed')
     expect(await failing(ada, { role: 'user', mentions: { assistants: ['nobody'] } })).toBe('validation_failed')
+    const unknown = ada.messages.postRoot(conversation_id, { content: 'Why?', mentions: { assistants: ['nobody'] } })
+    await expect(unknown).rejects.toMatchObject({ errors: [{ path: 'mentions.assistants[0]' }] })
     const four = ['helper', 'coder', 'assistant', 'boss']
     expect(await failing(ada, { role: 'user', mentions: { assistants: four } })).toBe('validation_failed')
     expect(await failing(grace, { assistant: 'boss' })).toBe('forbidden')

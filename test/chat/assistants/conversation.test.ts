@@ -94,6 +94,8 @@ describeOnEachDatabase('the assistant of a conversation', (openUrl) => {
     const change = (person: Person, input: object) => errorOf(person.conversations.rename(id, input))
     expect(await change(ada, { assistant: { key: 'nobody' } })).toBe('validation_failed')
     expect(await change(ada, { policy: { assistants: ['nobody'] } })).toBe('validation_failed')
+    const unknown = ada.conversations.rename(id, { policy: { assistants: ['nobody'] } })
+    await expect(unknown).rejects.toMatchObject({ errors: [{ path: 'policy.assistants[0]' }] })
     expect(await change(ada, { policy: { assistants: 'some' } })).toBe('validation_failed')
     expect(await change(ada, { assistant: { prompt: 'ä'.repeat(4097) } })).toBe('validation_failed')
     expect(await change(ada, { assistant: { prompt: 'ä'.repeat(4096) } })).toBe('none')

@@ -110,15 +110,18 @@ describeOnEachDatabase('commands', (openUrl) => {
   it('are refused with equal names, too many, or choices of another type', async () => {
     const option = DEPLOY.options[0]
     const bad = [
-      [DEPLOY, DEPLOY],
-      [{ ...DEPLOY, name: 'De ploy' }],
-      [{ ...DEPLOY, options: [option, option] }],
-      [{ ...DEPLOY, options: [{ ...option, choices: [1] }] }],
-      [{ ...DEPLOY, options: [{ ...option, type: 'date' }] }],
-      times(51, (n) => ({ name: `c${n}`, description: '' })),
-    ]
-    for (const commands of bad)
-      expect(await codeOf(ada.commands.setOfBot(bot_id, { commands: commands as never }))).toBe('validation_failed')
+      [[DEPLOY, DEPLOY], 'commands'],
+      [[{ ...DEPLOY, name: 'De ploy' }], 'commands[0].name'],
+      [[{ ...DEPLOY, options: [option, option] }], 'commands[0].options'],
+      [[{ ...DEPLOY, options: [{ ...option, choices: [1] }] }], 'commands[0].options[0].choices'],
+      [[{ ...DEPLOY, options: [{ ...option, type: 'date' }] }], 'commands[0].options[0].type'],
+      [times(51, (n) => ({ name: `c${n}`, description: '' })), 'commands'],
+    ] as const
+    for (const [commands, path] of bad)
+      await expect(ada.commands.setOfBot(bot_id, { commands: commands as never })).rejects.toMatchObject({
+        code: 'validation_failed',
+        errors: [{ path }],
+      })
   })
 
   it('tell their program alone who has called them, and with what', async () => {
