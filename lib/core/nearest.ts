@@ -2,11 +2,14 @@
 export function didYouMean(typed: string, names: readonly string[]): string {
   if (typed.length > 100) return ''
   const [nearest] = names
-    .map((name) => ({ name, far: distance(typed, name) }))
+    .map((name) => ({ name, far: distance(bare(typed), bare(name)) }))
     .filter(({ name, far }) => far <= Math.max(1, Math.min(typed.length, name.length) / 3))
     .sort((a, b) => a.far - b.far)
   return nearest ? `, did you mean "${nearest.name}"?` : ''
 }
+
+/** Without case and what joins words: `lastEventId` is meant for `last_event_id`. */
+const bare = (name: string) => name.toLowerCase().replace(/[_-]/g, '')
 
 /** The number of letters to insert, delete, replace or swap with their neighbour (optimal string alignment). */
 export function distance(from: string, to: string): number {

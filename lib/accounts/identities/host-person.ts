@@ -18,4 +18,5 @@ export async function findPerson(db: Queries, subject: string) {
   return user
 }
 
-const NO_PERSON = 'No user has this subject: name the person with users.ensure first.'
+const NO_PERSON =
+  'No user has this subject: create it first, with users.ensure or PUT /api/admin/users/by-subject/{subject}.'

@@ -35,7 +35,10 @@ export async function backUp(db: Database, file: string, { force = false }: Over
 
 /** @throws Error for another kind of database, and one with other tables than chat-server's */
 export async function assertBackUpable(db: Database): Promise<void> {
-  if (db.dialect !== 'sqlite') throw new Error('Only SQLite is backed up by chat-server: for PostgreSQL use pg_dump')
+  if (db.dialect !== 'sqlite')
+    throw new Error(
+      'A copy is made of SQLite only: for PostgreSQL use "chat-server export", backup.schedule or pg_dump',
+    )
   await assertAlone(db)
   await assertOurs(db)
 }
