@@ -67,7 +67,7 @@ export function readWish(
   const kind = trigger === 'regenerate-message' ? 'again' : messageId === undefined ? 'ask' : 'edit'
   const content = textOf(question?.parts ?? [])
   if (kind !== 'again' && !question) throw invalid('messages', 'must end with a message of the user')
-  // Of version 4, and of other protocols: its text is in `content`.
+  // A client of version 4 has its text in `content`.
   if (kind !== 'again' && question?.parts.length === 0 && !attachment_ids?.length)
     throw invalid('messages', 'must end with a message that has `parts`: [{ "type": "text", "text": "…" }]')
   const files = [...(attachment_ids ?? []), ...filesIn(question?.parts ?? [], addresses)]
