@@ -76,7 +76,7 @@ export function screensOf(places: Places): Screens {
     conversation: {
       room: room(engine),
       'room-direct': room(places.direct),
-      'room-empty': room(empty, '.greeting, .empty, .nothing, p'),
+      'room-empty': room(empty, '.greeting'),
       'room-topics': room(places.topics, '.thread-card'),
       'room-topics-empty': room(places.emptyTopics, 'textarea'),
       'room-assistant': room(places.talk, '.variants'),
@@ -135,6 +135,7 @@ export function screensOf(places: Places): Screens {
         act: async (page) => {
           await page.click('.thread > header .menu > button')
           await page.click('.thread > header .panel button:text-is("As a tree")')
+          await page.waitForSelector('.thread:not(:has(.stream)) .message')
         },
       },
       'thread-loading': { at: `/c/${engine}/t/${root}`, sign: '.thread .outline', state: { held: HELD } },

@@ -218,7 +218,7 @@ export const texts = {
       none: 'No such user.',
       create: 'Create a user',
       password_hint: 'Without one, the user sets it with a link.',
-      roles: { admin: 'Administrator', member: 'Member', read_only: 'Reads only' },
+      roles: { admin: 'Administrator', member: 'Member', read_only: 'Reads only', guest: 'Guest' },
       /** A role of the operator's own, without those of a member. */
       only: (role: string) => `${role} alone`,
       display_name: 'Display name',

@@ -799,7 +799,7 @@ export const texts: Texts = {
       none: 'Kein solches Konto.',
       create: 'Konto anlegen',
       password_hint: 'Ohne eines wird es mit einem Link gewählt.',
-      roles: { admin: 'Verwaltung', member: 'Mitglied', read_only: 'Liest nur' },
+      roles: { admin: 'Verwaltung', member: 'Mitglied', read_only: 'Liest nur', guest: 'Gast' },
       only: (role: string) => `${role} allein`,
       display_name: 'Anzeigename',
       role: 'Rolle',
