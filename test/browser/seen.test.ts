@@ -124,6 +124,22 @@ describe.skipIf(!hasBrowser)('the messages that a user has seen', () => {
     expect((await marks()).every(({ path, keepalive }) => path.includes('/conversations/') && keepalive)).toBe(true)
   })
 
+  it('stay unread when they are marked so while their mark waits', async () => {
+    const { page, conversation_id, show, post, unread, shown, marks } = await openRoom()
+    await post('First')
+    await page.evaluate(HOLD_MARKS)
+    await show(`conversation('${conversation_id}')`)
+    await expect.poll(unread).toBe(0)
+    const second = await post('Second')
+    await shown(2)
+    await passed(900)
+    expect(await unread()).toBe(1)
+    await page.evaluate(`part.markUnread('${second}').then(() => hidePage('hidden'))`)
+    await passed(500)
+    expect((await marks()).filter(({ path }) => path.endsWith('/read'))).toHaveLength(1)
+    expect(await unread()).toBe(1)
+  })
+
   it('are those whose end stays in view: not of a long message that begins there, nor those that are scrolled past', async () => {
     const { page, conversation_id, show, post, unread, shown, marks } = await openRoom()
     const long = await post('Long, px 900')

@@ -3,6 +3,7 @@ import { createBackoff, isTransient } from '../backoff.ts'
 import type { StoreBase } from './base.ts'
 import type { SeenOptions } from './seen.ts'
 import type { TimelineStoreMessage } from './types.ts'
+import { waitingMarks } from './window-marks.ts'
 
 /** How long the end of a message is in view until it is read. */
 const SEEN_MS = 500
@@ -128,12 +129,10 @@ export function createWatches({ client, feed }: StoreBase): SeenWatches {
 }
 
 /** One mark for each list, the latest, and at most one request in a second. */
-function createMarks(
-  { threads, conversations }: StoreBase['client'],
-  { userId }: StoreBase['feed'],
-  onIdle: () => void,
-) {
+function createMarks(client: StoreBase['client'], { userId }: StoreBase['feed'], onIdle: () => void) {
+  const { threads, conversations } = client
   const waiting = new Map<string, Watch & { user_id: string }>()
+  waitingMarks.set(client, waiting)
   const timer = createTimer(next)
   const backoff = createBackoff(MARK_MS)
 
@@ -180,9 +179,10 @@ function createMarks(
     },
     /** Sends all of them at once. */
     flush() {
-      const all = [...waiting.values()]
-      waiting.clear()
-      for (const mark of all) void send(mark)
+      for (const [key, mark] of waiting) {
+        waiting.delete(key)
+        void send(mark)
+      }
     },
     isWaiting: () => waiting.size > 0,
   }
