@@ -21,7 +21,7 @@ interface ThreadMenuProps {
 
 /** What can be done with a thread. */
 export function ThreadMenu({ root, isOutside, isTree, onTree, onClose }: ThreadMenuProps) {
-  const { client } = useApp()
+  const { client, store } = useApp()
   const { id: root_id, conversation_id, thread } = root
   const words = roomTexts.value.thread
 
@@ -33,7 +33,7 @@ export function ThreadMenu({ root, isOutside, isTree, onTree, onClose }: ThreadM
 
   /** While it is open, what is in view would be read again. */
   async function markUnread(): Promise<void> {
-    await client.threads.markUnread(root_id, { message_id: root_id })
+    await store.replies(root_id).markUnread(root_id)
     onClose()
   }
 
