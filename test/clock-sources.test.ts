@@ -35,6 +35,7 @@ const MACHINE_CLOCK: Record<string, string> = {
   'lib/storage/archive/export.ts': 'the time that an archive names; of what is left out a clock ahead changes nothing',
   'lib/storage/archive/conversation-export.ts': 'the time that an archive names',
   'lib/storage/copied-answers.ts': 'when decisions have expired in a copy, which no service has opened',
+  'lib/storage/disabled-webhooks.ts': 'when the webhooks of a copy were disabled, which no service has opened',
   'lib/metrics/jobs.ts': 'the time of a metric, which Prometheus compares with its own',
   'cli/copies.ts': 'the name of a file',
   'cli/logging/logger.ts': 'the time of a log line',
