@@ -67,9 +67,6 @@ export function readWish(
   const kind = trigger === 'regenerate-message' ? 'again' : messageId === undefined ? 'ask' : 'edit'
   const content = textOf(question?.parts ?? [])
   if (kind !== 'again' && !question) throw invalid('messages', 'must end with a message of the user')
-  // A client of version 4 has its text in `content`.
-  if (kind !== 'again' && question?.parts.length === 0 && !attachment_ids?.length)
-    throw invalid('messages', 'must end with a message that has `parts`: [{ "type": "text", "text": "…" }]')
   const files = [...(attachment_ids ?? []), ...filesIn(question?.parts ?? [], addresses)]
   return {
     kind,
