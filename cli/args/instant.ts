@@ -1,4 +1,5 @@
 import { ChatError } from '../../lib/core/errors.ts'
+import { INSTANT_PATTERNS } from '../../lib/core/schema.ts'
 
 /**
  * The instant that a flag names, a day as its midnight, UTC.
@@ -7,10 +8,8 @@ import { ChatError } from '../../lib/core/errors.ts'
  */
 export function instantOf(flag: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
-  const instant = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
-  if (INSTANT.test(instant) && !Number.isNaN(Date.parse(instant))) return instant
+  if (INSTANT_PATTERNS.day.test(text)) return `${text}T00:00:00Z`
+  if (INSTANT_PATTERNS.instant.test(text)) return text
   const message = 'must be a day (UTC) or an instant, such as 2027-06-30 or 2027-06-30T12:00:00Z'
   throw new ChatError('validation_failed', { errors: [{ path: flag, message }] })
 }
-
-const INSTANT = /^\d{4}-\d\d-\d\dT/

@@ -1,9 +1,11 @@
 /** `, did you mean "<name>"?` with the name closest to a mistyped one; '' if none is close. */
 export function didYouMean(typed: string, names: readonly string[]): string {
   if (typed.length > 100) return ''
+  const given = bare(typed)
   const [nearest] = names
-    .map((name) => ({ name, far: distance(bare(typed), bare(name)) }))
-    .filter(({ name, far }) => far <= Math.max(1, Math.min(typed.length, name.length) / 3))
+    .map((name) => ({ name, letters: bare(name) }))
+    .map(({ name, letters }) => ({ name, letters, far: distance(given, letters) }))
+    .filter(({ letters, far }) => far <= Math.max(1, Math.min(given.length, letters.length) / 3))
     .sort((a, b) => a.far - b.far)
   return nearest ? `, did you mean "${nearest.name}"?` : ''
 }

@@ -192,7 +192,8 @@ describe('commands that administer', () => {
     expect((await say('server-key create --name shop --scopes users --expires tomorrow'))[2]).toContain(
       `\n  --expires: ${day}`,
     )
-    expect((await say('audit list --since yesterday'))[2]).toContain(`\n  --since: ${day}`)
+    for (const since of ['yesterday', '2027-02-31', '2027-06-30T12:00'])
+      expect((await say(`audit list --since ${since}`))[2]).toContain(`\n  --since: ${day}`)
     expect((await say('client create --name Editor --redirect ftp://x'))[2]).toContain('\n  --redirect: must be ')
     for (const command of ['hook list', 'hook create --name A', `hook delete ${id}`])
       expect((await say(`${command} --conversation ${id}`))[2]).toBe(`chat-server: There is no conversation "${id}".\n`)

@@ -36,7 +36,7 @@ const REFUSALS: [line: string, message: string][] = [
   ['user nope', 'chat-server user has no command "nope"'],
   ['config check --nope=1', '--nope is not a flag of this command'],
   ['config check -j', '-j is not a flag of this command'],
-  ['config check --no-json', '--no-json is not a flag of this command, did you mean "--json"?'],
+  ['config check --no-json', '--no-json is not a flag of this command'],
   ['config check --json=1', '--json takes no value'],
   ['config check --config', '--config needs a value'],
   ['config check extra', 'chat-server config check cannot use "extra"'],

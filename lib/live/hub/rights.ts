@@ -1,5 +1,6 @@
 import type { CloseReason } from '../../context.ts'
-import { singleFlight } from '../../core/scheduling/once.ts'
+import { forEachConcurrently } from '../../core/scheduling/concurrently.ts'
+import { repeatIfCalled, singleFlight } from '../../core/scheduling/once.ts'
 import { oncePerTurn } from '../../core/scheduling/once-per-turn.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Revocation } from '../log/revocations.ts'
@@ -15,6 +16,14 @@ const OLDEST_MS = 2_000
 /** How many streams `recheckNext` checks. */
 const ROUND = { least: 100, calls: 30 }
 
+/** How many observers look up what revocations mean to them at the same time. */
+const OBSERVERS_CONCURRENCY = 8
+
+/** How many revocations wait for the observers at most. */
+const MAX_UNTOLD = 1_000
+
+type Observer = (revocations: Revocation[]) => Promise<void>
+
 interface RightsDeps {
   streams: Pick<Streams, 'all' | 'ofUser' | 'ofConversation'>
   findRefusals: StreamSources['findRefusals']
@@ -28,9 +37,23 @@ interface RightsDeps {
 export function createRights({ streams, findRefusals, close, advance, now }: RightsDeps) {
   const takeNext = createRound(streams)
   const expiry = createExpiry()
-  const observers = new Set<(revocations: Revocation[]) => Promise<void>>()
+  const observers = new Set<Observer>()
+  let untold: Revocation[] = []
+  const tellObservers = repeatIfCalled(async () => {
+    const revocations = untold
+    untold = []
+    // One that cannot look them up misses them, as a stream whose client is gone.
+    const tell = (observe: Observer) => observe(revocations).catch(() => {})
+    await forEachConcurrently([...observers], OBSERVERS_CONCURRENCY, tell)
+  })
 
-  const observed = (revocations: Revocation[]) => Promise.all([...observers].map((observe) => observe(revocations)))
+  /** Not awaited: deliveries wait for a recheck, and there may be any number of observers. */
+  function tell(revocations: Revocation[]): void {
+    if (observers.size === 0 || revocations.length === 0) return
+    // While many wait, all is looked up.
+    untold = untold.length < MAX_UNTOLD ? [...untold, ...revocations] : [{}]
+    void tellObservers()
+  }
 
   function concernedBy({ user_id, conversation_id }: Revocation): Iterable<Reader> {
     if (user_id) return streams.ofUser(user_id)
@@ -69,12 +92,12 @@ export function createRights({ streams, findRefusals, close, advance, now }: Rig
     recheckOne: gather(recheck),
     async recheckAll(): Promise<void> {
       await recheck([...streams.all()])
-      await observed([{}])
+      tell([{}])
     },
     /** Rechecks the streams that revocations concern. */
     async recheckConcerned(revocations: Revocation[]): Promise<void> {
       await recheck([...new Set(revocations.flatMap((change) => [...concernedBy(change)]))])
-      if (revocations.length > 0) await observed(revocations)
+      tell(revocations)
     },
     /**
      * Calls a function with the revocations of all processes from now on: a stream of all conversations stays open when one of
@@ -82,7 +105,7 @@ export function createRights({ streams, findRefusals, close, advance, now }: Rig
      *
      * @returns a function that stops it
      */
-    observe(observer: (revocations: Revocation[]) => Promise<void>): () => void {
+    observe(observer: Observer): () => void {
       observers.add(observer)
       return () => observers.delete(observer)
     },

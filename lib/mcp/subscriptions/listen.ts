@@ -104,8 +104,11 @@ async function follow(call: McpCall, { uris, taskIds, opening, stream, signal }:
     for (const id of await unreadable(ctx, actor, { resources, revocations }))
       for (const [uri, resource] of resources) if (resource.conversation_id === id) pace.last(uri)
   })
-  await connected(opening, { stream, signal, take })
-  unobserve()
+  try {
+    await connected(opening, { stream, signal, take })
+  } finally {
+    unobserve()
+  }
   pace.end()
   return { _meta }
 }
@@ -116,14 +119,15 @@ async function unreadable(
   actor: Actor,
   { resources, revocations }: { resources: ReadonlyMap<string, Resource>; revocations: Revocation[] },
 ): Promise<string[]> {
-  const concernsAll = revocations.some(({ user_id, conversation_id }) => !user_id && !conversation_id)
-  const revoked = new Set(revocations.map(({ conversation_id }) => conversation_id))
+  const concerning = revocations.filter(({ user_id }) => !user_id || user_id === actor.user_id)
+  const concernsAll = concerning.some(({ user_id, conversation_id }) => !user_id && !conversation_id)
+  const revoked = new Set(concerning.map(({ conversation_id }) => conversation_id))
   const ids = new Set([...resources.values()].map(({ conversation_id }) => conversation_id))
-  const suspects = [...ids].filter((id) => concernsAll || revoked.has(id))
-  const may = await Promise.all(
-    suspects.map((conversation_id) => mayFollow(ctx, actor, { kind: 'conversation', conversation_id })),
-  )
-  return suspects.filter((_, n) => !may[n])
+  const lost: string[] = []
+  // One after another: many listeners look at the same time.
+  for (const conversation_id of [...ids].filter((id) => concernsAll || revoked.has(id)))
+    if (!(await mayFollow(ctx, actor, { kind: 'conversation', conversation_id }))) lost.push(conversation_id)
+  return lost
 }
 
 /** Resolves when a stream has ended: because the service ends it, or because the client has closed it. */

@@ -8,7 +8,7 @@ import type { BodyProps } from './message-body.tsx'
 
 /** What is shown in the place of a deleted message, which some may restore. */
 export function Tombstone({
-  message: { id, role, status, author_user_id, requested_by },
+  message: { id, role, finish_reason, author_user_id, requested_by },
   user_id,
   can,
   isFrozen,
@@ -19,9 +19,9 @@ export function Tombstone({
   const author = author_user_id ?? requested_by
   // The text of an erased user is gone.
   const isKept = author !== undefined || role === 'system'
-  // An answer that a hook has withdrawn has failed: who asked does not bring it back. Whether a moderator has deleted a message, no
-  // read tells its author.
-  const isOwn = author === user_id && !(role === 'assistant' && status === 'failed')
+  // What a hook has refused is not brought back by those who had it. Whether one has withdrawn an answer, or a moderator has
+  // deleted a message, no read tells them: they try once.
+  const isOwn = author === user_id && finish_reason !== 'refused'
   const isRefused = error instanceof ChatError && error.status === 403
   const mayRestore = (isKept && can.has('moderate')) || (isOwn && mayWrite(can) && !isFrozen && !isRefused)
   return (
